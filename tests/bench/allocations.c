@@ -63,7 +63,7 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void map_counts(void)
 {
 	const char *path = getenv("ALLOCATIONS");
 	int fd = path ? open(path, O_RDWR | O_CREAT | O_TRUNC, 0600) : -1;
@@ -97,7 +97,7 @@ static struct thread *own_counts(void)
 	return own;
 }
 
-static void count(const void *caller)
+static void count_allocation(const void *caller)
 {
 	struct thread *t = own_counts();
 
@@ -112,31 +112,31 @@ static void count(const void *caller)
 
 void *malloc(size_t size)
 {
-	count(CALLER);
+	count_allocation(CALLER);
 	return __libc_malloc(size);
 }
 
 void *calloc(size_t number, size_t size)
 {
-	count(CALLER);
+	count_allocation(CALLER);
 	return __libc_calloc(number, size);
 }
 
 void *realloc(void *old, size_t size)
 {
-	count(CALLER);
+	count_allocation(CALLER);
 	return __libc_realloc(old, size);
 }
 
 void *memalign(size_t alignment, size_t size)
 {
-	count(CALLER);
+	count_allocation(CALLER);
 	return __libc_memalign(alignment, size);
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-	count(CALLER);
+	count_allocation(CALLER);
 	return __libc_memalign(alignment, size);
 }
 
@@ -144,7 +144,7 @@ int posix_memalign(void **ret, size_t alignment, size_t size)
 {
 	void *made;
 
-	count(CALLER);
+	count_allocation(CALLER);
 	if (alignment % sizeof(void *) || alignment & (alignment - 1))
 		return EINVAL;
 	made = __libc_memalign(alignment, size);

@@ -38,7 +38,7 @@ struct run {
 	long links;
 };
 
-static void die(const char *what)
+static void exit_with_error(const char *what)
 {
 	fprintf(stderr, "bench_batch: %s\n", what);
 	exit(1);
@@ -81,7 +81,7 @@ static bool write_some(struct run *r)
 	n = send(r->fd, r->block + r->sent, r->len - r->sent,
 		 MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (n < 0 && errno != EAGAIN)
-		die("the server closed the connection");
+		exit_with_error("the server closed the connection");
 	if (n > 0)
 		r->sent += (size_t)n;
 	return true;
@@ -102,7 +102,7 @@ static void count_lines(struct run *r, const char *text, size_t len)
 			continue;
 		if (memcmp(r->start, LINK, LINK_LEN) != 0) {
 			fprintf(stderr, "%.*s", (int)n, text);
-			die("a line is no link");
+			exit_with_error("a line is no link");
 		}
 		r->links++;
 		r->column = 0;
@@ -124,7 +124,7 @@ static bool read_some(struct run *r)
 		body = strstr(r->in, "\r\n\r\n");
 		if (!body || strncmp(r->in, "HTTP/1.1 200", 12) != 0) {
 			fprintf(stderr, "%s\n", r->in);
-			die("not a 200");
+			exit_with_error("not a 200");
 		}
 		body += 4;
 		r->head_done = true;
@@ -133,7 +133,8 @@ static bool read_some(struct run *r)
 	return true;
 }
 
-static void start(struct run *r, const char *port, const char *key)
+static void begin_batch_request(struct run *r, const char *port,
+				const char *key)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET,
 				 .sin_port = htons((uint16_t)atoi(port)),
@@ -143,7 +144,7 @@ static void start(struct run *r, const char *port, const char *key)
 
 	r->fd = socket(AF_INET, SOCK_STREAM, 0);
 	if (connect(r->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
-		die("cannot connect");
+		exit_with_error("cannot connect");
 	len = snprintf(head, sizeof(head),
 		       "POST /v1/links/batch HTTP/1.0\r\n"
 		       "Authorization: Bearer %s\r\n"
@@ -151,7 +152,7 @@ static void start(struct run *r, const char *port, const char *key)
 		       "Content-Length: %zu\r\n\r\n",
 		       key, (size_t)r->lines * LINE_LEN);
 	if (send(r->fd, head, (size_t)len, MSG_NOSIGNAL) != len)
-		die("the server took no request");
+		exit_with_error("the server took no request");
 }
 
 int main(int argc, char **argv)
@@ -166,18 +167,18 @@ int main(int argc, char **argv)
 		return 64;
 	}
 	r.lines = atol(argv[3]);
-	start(&r, argv[1], argv[2]);
+	begin_batch_request(&r, argv[1], argv[2]);
 	begun = now_ns();
 	poll_fd = (struct pollfd){r.fd, POLLIN | POLLOUT, 0};
 	do {
 		if (poll(&poll_fd, 1, 10000) <= 0)
-			die("nothing moves for 10 s");
+			exit_with_error("nothing moves for 10 s");
 		if ((poll_fd.revents & POLLOUT) && !write_some(&r))
 			poll_fd.events = POLLIN;
 	} while (!(poll_fd.revents & (POLLIN | POLLHUP)) || read_some(&r));
 	seconds = (double)(now_ns() - begun) / 1e9;
 	if (r.links != r.lines)
-		die("not as many links as lines");
+		exit_with_error("not as many links as lines");
 	printf("{\"links\":%ld,\"seconds\":%.3f,\"rate\":%.1f}\n", r.links,
 	       seconds, (double)r.links / seconds);
 	return 0;

@@ -57,22 +57,22 @@ static const char *const languages[] = {
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* splitmix64, by Sebastiano Vigna. */
-static uint64_t mix(uint64_t z)
+static uint64_t mix_bits(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
 	return z ^ (z >> 31);
 }
 
-static uint64_t next(struct load *l)
+static uint64_t next_random(struct load *l)
 {
-	return mix(l->state += UINT64_C(0x9e3779b97f4a7c15));
+	return mix_bits(l->state += UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* Returns 0 .. n-1; the chance of the k-th is nearly proportional to 1/k. */
-static uint64_t zipf(struct load *l, uint64_t n)
+static uint64_t draw_zipf_rank(struct load *l, uint64_t n)
 {
-	double u = (double)(next(l) >> 11) / 9007199254740992.0;
+	double u = (double)(next_random(l) >> 11) / 9007199254740992.0;
 
 	return (uint64_t)exp(u * log((double)n + 1)) - 1;
 }
@@ -99,7 +99,7 @@ static size_t read_agents(struct load *l, const char *path)
 /* One in four addresses is IPv6. */
 static size_t make_address(struct load *l, uint8_t ip[16])
 {
-	uint64_t bits = mix(zipf(l, ADDRESSES) + 1);
+	uint64_t bits = mix_bits(draw_zipf_rank(l, ADDRESSES) + 1);
 
 	memcpy(ip, &bits, 8);
 	if (bits % 4) {
@@ -107,25 +107,25 @@ static size_t make_address(struct load *l, uint8_t ip[16])
 		return 4;
 	}
 	memcpy(ip, (const uint8_t[]){0x2a, 0x02}, 2);
-	bits = mix(bits);
+	bits = mix_bits(bits);
 	memcpy(ip + 8, &bits, 8);
 	return 16;
 }
 
-static ProtobufCBinaryData bytes(const char *text)
+static ProtobufCBinaryData bytes_of_text(const char *text)
 {
 	return (ProtobufCBinaryData){strlen(text), (uint8_t *)(uintptr_t)text};
 }
 
-static size_t pack(struct load *l, uint64_t number, uint8_t *out)
+static size_t pack_click(struct load *l, uint64_t number, uint8_t *out)
 {
 	char code[16], owner[32], referrer[2 * TEXT_MAX] = "";
-	uint64_t link = zipf(l, LINKS), r = next(l);
+	uint64_t link = draw_zipf_rank(l, LINKS), r = next_random(l);
 	uint8_t ip[16];
 	Shortloop__Click m;
 
 	snprintf(code, sizeof(code), "%07llx",
-		 (unsigned long long)(mix(link + 7) >> 36));
+		 (unsigned long long)(mix_bits(link + 7) >> 36));
 	snprintf(owner, sizeof(owner), "owner-%u", (unsigned)(link % 500));
 	if (r & 1)
 		snprintf(referrer, sizeof(referrer), "%s%u",
@@ -143,12 +143,14 @@ static size_t pack(struct load *l, uint64_t number, uint8_t *out)
 	m.outcome = SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED;
 	m.status = 302;
 	m.client_ip = (ProtobufCBinaryData){make_address(l, ip), ip};
-	m.user_agent = bytes(l->agents[zipf(l, l->agent_count)]);
-	m.referrer = bytes(referrer);
-	m.accept_language = bytes(languages[(r >> 8) % COUNT(languages)]);
+	m.user_agent =
+		bytes_of_text(l->agents[draw_zipf_rank(l, l->agent_count)]);
+	m.referrer = bytes_of_text(referrer);
+	m.accept_language =
+		bytes_of_text(languages[(r >> 8) % COUNT(languages)]);
 	if ((r >> 20) % 10 == 0)
-		m.query = bytes("utm_source=newsletter&utm_medium=email"
-				"&utm_campaign=november");
+		m.query = bytes_of_text("utm_source=newsletter&utm_medium=email"
+					"&utm_campaign=november");
 	if (shortloop__click__get_packed_size(&m) > PACKED_MAX)
 		return 0;
 	return shortloop__click__pack(&m, out);
@@ -189,10 +191,10 @@ static int open_producer(struct load *l, const char *broker)
 }
 
 /* Waits while the queue is full. */
-static int produce(struct load *l, uint64_t number)
+static int produce_click(struct load *l, uint64_t number)
 {
 	uint8_t packed[PACKED_MAX];
-	size_t len = pack(l, number, packed);
+	size_t len = pack_click(l, number, packed);
 	rd_kafka_resp_err_t code;
 
 	do {
@@ -214,14 +216,14 @@ static void wait_until(int64_t ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-static int run(struct load *l, uint64_t count, double rate)
+static int run_load(struct load *l, uint64_t count, double rate)
 {
 	int64_t start = clock_monotonic_ns();
 
 	for (uint64_t i = 0; i < count; i++) {
 		if (rate > 0 && i % 16 == 0)
 			wait_until(start + (int64_t)((double)i * 1e9 / rate));
-		if (produce(l, i) < 0)
+		if (produce_click(l, i) < 0)
 			return -1;
 		if (i % 64 == 0)
 			rd_kafka_poll(l->rk, 0);
@@ -244,8 +246,8 @@ int main(int argc, char **argv)
 	}
 	l.topic = argv[2];
 	if (open_producer(&l, argv[1]) < 0 ||
-	    run(&l, strtoull(argv[4], NULL, 10),
-		argc == 6 ? strtod(argv[5], NULL) : 0) < 0) {
+	    run_load(&l, strtoull(argv[4], NULL, 10),
+		     argc == 6 ? strtod(argv[5], NULL) : 0) < 0) {
 		fprintf(stderr, "bench_clicks: the broker has not got all\n");
 		return 1;
 	}

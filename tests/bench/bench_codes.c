@@ -27,19 +27,19 @@ enum {
 static char codes[IDS][CODE_TEXT_MAX];
 
 /* Prevents the compiler from removing the computation. */
-static void used(const void *data)
+static void mark_result_used(const void *data)
 {
 	__asm__ volatile("" : : "g"(data) : "memory");
 }
 
-static void encode(const struct codespace *cs, uint64_t from)
+static void encode_each_id(const struct codespace *cs, uint64_t from)
 {
 	for (unsigned i = 0; i < IDS; i++)
 		codespace_encode(cs, from + i, codes[i]);
-	used(codes);
+	mark_result_used(codes);
 }
 
-static void decode(const struct codespace *cs, uint64_t from)
+static void decode_each_code(const struct codespace *cs, uint64_t from)
 {
 	uint64_t id, sum = 0;
 
@@ -49,13 +49,13 @@ static void decode(const struct codespace *cs, uint64_t from)
 			abort();
 		sum += id;
 	}
-	used(&sum);
+	mark_result_used(&sum);
 }
 
 static void encode_many(const struct codespace *cs, uint64_t from)
 {
 	codespace_encode_many(cs, from, IDS, codes);
-	used(codes);
+	mark_result_used(codes);
 }
 
 /* CPU time of this thread, so that other users of the machine do not count. */
@@ -67,8 +67,9 @@ static double cpu_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static double measure(const struct codespace *cs, double seconds,
-		      void work(const struct codespace *cs, uint64_t from))
+static double measure_code_cost(const struct codespace *cs, double seconds,
+				void work(const struct codespace *cs,
+					  uint64_t from))
 {
 	double start = cpu_ns(), now = start;
 	uint64_t done = 0;
@@ -101,7 +102,7 @@ static void *take_codes(void *arg)
 		first = atomic_fetch_add(t->cursor, 1) * IDS;
 		code_run_init(&run, t->cs, first, first + IDS);
 		while ((code = code_run_next(&run))) {
-			used(code);
+			mark_result_used(code);
 			taken++;
 		}
 	}
@@ -109,7 +110,8 @@ static void *take_codes(void *arg)
 	return NULL;
 }
 
-static double next(const struct codespace *cs, double seconds, int threads)
+static double measure_next_code(const struct codespace *cs, double seconds,
+				int threads)
 {
 	struct taker takers[THREADS_MAX];
 	_Atomic uint64_t cursor = 0;
@@ -143,11 +145,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_codes SECONDS\n");
 		return 64;
 	}
-	printf("encode %.1f ", measure(cs, part, encode));
-	printf("decode %.1f ", measure(cs, part, decode));
-	printf("many %.1f ", measure(cs, part, encode_many));
-	printf("next1 %.1f ", next(cs, part, 1));
-	printf("next4 %.1f\n", next(cs, part, 4));
+	printf("encode %.1f ", measure_code_cost(cs, part, encode_each_id));
+	printf("decode %.1f ", measure_code_cost(cs, part, decode_each_code));
+	printf("many %.1f ", measure_code_cost(cs, part, encode_many));
+	printf("next1 %.1f ", measure_next_code(cs, part, 1));
+	printf("next4 %.1f\n", measure_next_code(cs, part, 4));
 	codespace_free(cs);
 	return 0;
 }

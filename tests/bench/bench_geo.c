@@ -67,7 +67,7 @@ static void make_address(bool v6, uint8_t ip[16])
 	       ip[12] == 198 || ip[12] == 203);
 }
 
-static uint64_t mix(uint64_t digest, const void *data, size_t len)
+static uint64_t digest_bytes(uint64_t digest, const void *data, size_t len)
 {
 	const uint8_t *at = data;
 
@@ -79,9 +79,10 @@ static uint64_t mix(uint64_t digest, const void *data, size_t len)
 static uint64_t digest_of(uint64_t digest, const struct answer *a)
 {
 	for (int i = 0; i < FIELDS; i++)
-		digest = mix(digest, a->texts[i].data, a->texts[i].len);
-	digest = mix(digest, &a->latitude, sizeof(a->latitude));
-	return mix(digest, &a->longitude, sizeof(a->longitude));
+		digest =
+			digest_bytes(digest, a->texts[i].data, a->texts[i].len);
+	digest = digest_bytes(digest, &a->latitude, sizeof(a->latitude));
+	return digest_bytes(digest, &a->longitude, sizeof(a->longitude));
 }
 
 /* --- ours -------------------------------------------------------------- */
@@ -158,8 +159,8 @@ static void ask_library(const MMDB_s *mmdb, const uint8_t ip[16],
 
 /* --- common ------------------------------------------------------------ */
 
-static void measure(const struct geo *ours, const MMDB_s *library,
-		    const uint8_t *addresses, double seconds)
+static void measure_lookups(const struct geo *ours, const MMDB_s *library,
+			    const uint8_t *addresses, double seconds)
 {
 	uint64_t asked = 0, digest = 0;
 	int64_t start = cpu_ns(), now = start;
@@ -187,7 +188,8 @@ static void measure(const struct geo *ours, const MMDB_s *library,
 	       (unsigned long long)digest);
 }
 
-static int run(bool ours, char *path, const uint8_t *addresses, double seconds)
+static int measure_geo_file(bool ours, char *path, const uint8_t *addresses,
+			    double seconds)
 {
 	struct setting_strings files = {&path, 1};
 	struct error err = {0};
@@ -198,14 +200,14 @@ static int run(bool ours, char *path, const uint8_t *addresses, double seconds)
 		g = geo_open(&files, "en", &err);
 		if (!g)
 			return fprintf(stderr, "bench_geo: %s\n", err.text);
-		measure(g, NULL, addresses, seconds);
+		measure_lookups(g, NULL, addresses, seconds);
 		geo_close(g);
 		return 0;
 	}
 	if (MMDB_open(path, MMDB_MODE_MMAP, &mmdb) != MMDB_SUCCESS)
 		return fprintf(stderr, "bench_geo: %s cannot be opened\n",
 			       path);
-	measure(NULL, &mmdb, addresses, seconds);
+	measure_lookups(NULL, &mmdb, addresses, seconds);
 	MMDB_close(&mmdb);
 	return 0;
 }
@@ -221,7 +223,8 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < ADDRESSES; i++)
 		make_address(!strcmp(argv[3], "v6"), addresses + 16 * i);
-	return run(!strcmp(argv[1], "ours"), argv[2], addresses, atof(argv[4]))
+	return measure_geo_file(!strcmp(argv[1], "ours"), argv[2], addresses,
+				atof(argv[4]))
 		       ? 1
 		       : 0;
 }

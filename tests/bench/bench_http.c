@@ -7,7 +7,7 @@
 
 #include "common/http/http_server.h"
 
-static void answer(struct http_request *req, void *arg)
+static void reply_with_redirect(struct http_request *req, void *arg)
 {
 	static const char lines[] = "Location: https://example.org/\r\n"
 				    "Cache-Control: private, max-age=0\r\n";
@@ -18,7 +18,7 @@ static void answer(struct http_request *req, void *arg)
 			 0);
 }
 
-static int serve(const char *port, struct error *err)
+static int serve_port(const char *port, struct error *err)
 {
 	struct loop *loop = loop_new(err);
 	struct http_listener *l = NULL;
@@ -28,7 +28,8 @@ static int serve(const char *port, struct error *err)
 	snprintf(address, sizeof(address), "127.0.0.1:%s", port);
 	if (loop)
 		l = http_listener_new(loop, address, &http_config_default,
-				      answer, NULL, NULL, "bench", err);
+				      reply_with_redirect, NULL, NULL, "bench",
+				      err);
 	if (l)
 		status = loop_run(loop, err);
 	http_listener_free(l);
@@ -44,7 +45,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_http PORT\n");
 		return 64;
 	}
-	if (serve(argv[1], &err) < 0)
+	if (serve_port(argv[1], &err) < 0)
 		fprintf(stderr, "bench_http: %s\n", err.text);
 	return 1;
 }

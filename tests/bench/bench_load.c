@@ -98,7 +98,7 @@ static int64_t now_ns(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-static void die(const char *what)
+static void exit_with_error(const char *what)
 {
 	fprintf(stderr, "bench_load: %s\n", what);
 	exit(1);
@@ -151,7 +151,7 @@ static void connect_one(struct load *l, int index)
 	c->fd = socket(AF_INET, SOCK_STREAM, 0);
 	if (connect(c->fd, (struct sockaddr *)&l->to, sizeof(l->to)) < 0) {
 		if (!l->kills)
-			die("cannot connect");
+			exit_with_error("cannot connect");
 		close(c->fd);
 		c->fd = -1;
 		l->away_until = now_ns() + AGAIN_NS;
@@ -178,7 +178,7 @@ static int take_idle(struct load *l)
 }
 
 /* The server was killed, perhaps during a request. */
-static void lose(struct load *l, int index)
+static void drop_connection(struct load *l, int index)
 {
 	struct client *c = &l->clients[index];
 
@@ -199,18 +199,18 @@ static void read_codes(struct load *l, const char *path)
 	long size = 0;
 
 	if (!in || fseek(in, 0, SEEK_END) || (size = ftell(in)) <= 0)
-		die("cannot read the codes");
+		exit_with_error("cannot read the codes");
 	rewind(in);
 	l->codes = malloc((size_t)size + 1);
 	if (!l->codes || fread(l->codes, 1, (size_t)size, in) != (size_t)size)
-		die("cannot read the codes");
+		exit_with_error("cannot read the codes");
 	fclose(in);
 	l->codes[size] = '\0';
 	l->code_len = strcspn(l->codes, "\n");
 	l->code_count = (size_t)size / (l->code_len + 1);
 	if (l->code_len == 0 ||
 	    l->code_count * (l->code_len + 1) != (size_t)size)
-		die("the codes are not of one length");
+		exit_with_error("the codes are not of one length");
 }
 
 static size_t write_visit(const struct load *l, const char *port,
@@ -223,7 +223,7 @@ static size_t write_visit(const struct load *l, const char *port,
 			   last_line);
 
 	if (len < 0 || (size_t)len >= size)
-		die("the codes are too long");
+		exit_with_error("the codes are too long");
 	return (size_t)len;
 }
 
@@ -236,7 +236,7 @@ static void prepare_visits(struct load *l, const char *port)
 	l->digits_at = strlen("GET /");
 }
 
-static void prepare(struct load *l, const char *port, const char *key)
+static void prepare_creations(struct load *l, const char *port, const char *key)
 {
 	static const char url[] =
 		"{\"url\":\"https://example.org/a/page?number=000000000\","
@@ -250,7 +250,7 @@ static void prepare(struct load *l, const char *port, const char *key)
 		       "Content-Length: %zu\r\n\r\n%s",
 		       port, key, sizeof(url) - 1, url);
 	if (len < 0 || (size_t)len >= sizeof(l->request))
-		die("the key is too long");
+		exit_with_error("the key is too long");
 	l->request_len = (size_t)len;
 	l->digits_at = (size_t)(strstr(l->request, "000000000") - l->request);
 }
@@ -291,8 +291,8 @@ static void send_request(struct load *l, int index, int64_t due)
 	if (send(c->fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len)
 		return;
 	if (!l->kills)
-		die("the server took no request");
-	lose(l, index);
+		exit_with_error("the server took no request");
+	drop_connection(l, index);
 }
 
 static int64_t due_ns(const struct load *l)
@@ -329,7 +329,7 @@ static void connect_all(struct load *l, const char *port)
 	l->clients = calloc((size_t)l->count, sizeof(*l->clients));
 	l->idle = calloc((size_t)l->count, sizeof(*l->idle));
 	if (l->epoll < 0 || !l->clients || !l->idle)
-		die("out of memory");
+		exit_with_error("out of memory");
 	for (int i = 0; i < l->count; i++) {
 		connect_one(l, i);
 		put_idle(l, i);
@@ -349,7 +349,7 @@ static size_t answer_len(struct client *c)
 		return 0;
 	length = strcasestr(c->in, "\r\nContent-Length:");
 	if (!length || length > end)
-		die("an answer without Content-Length");
+		exit_with_error("an answer without Content-Length");
 	return (size_t)(end + 4 - c->in) + strtoul(length + 17, NULL, 10);
 }
 
@@ -364,7 +364,7 @@ static void check_status(struct load *l, const struct client *c)
 		return;
 	if (!l->other[0] || strncmp(c->in, l->other, strlen(l->other)) != 0) {
 		fprintf(stderr, "%.*s\n", (int)c->len, c->in);
-		die("not the answer that was expected");
+		exit_with_error("not the answer that was expected");
 	}
 	l->others++;
 }
@@ -397,7 +397,7 @@ static void on_readable(struct load *l, int index)
 	if (n < 0 && errno == EAGAIN)
 		return;
 	if (n <= 0 && l->kills) {
-		lose(l, index);
+		drop_connection(l, index);
 		return;
 	}
 	if (n == 0 && !c->busy && l->restarts) {
@@ -406,9 +406,10 @@ static void on_readable(struct load *l, int index)
 		return;
 	}
 	if (n <= 0 || !c->busy)
-		die(c->busy ? "the server closed a connection that it was "
-			      "asked on"
-			    : "the server closed a connection");
+		exit_with_error(
+			c->busy ? "the server closed a connection that it was "
+				  "asked on"
+				: "the server closed a connection");
 	c->len += (size_t)n;
 	len = answer_len(c);
 	if (len > 0 && c->len >= len)
@@ -431,7 +432,7 @@ static int64_t patience_ns(const struct load *l)
 	return left < 0 ? 0 : left;
 }
 
-static void run(struct load *l)
+static void run_load(struct load *l)
 {
 	struct epoll_event events[256];
 	struct timespec wait = {0};
@@ -443,7 +444,7 @@ static void run(struct load *l)
 	late += 10 * INT64_C(1000000000);
 	while (now_ns() < l->end || l->idle_count < l->count) {
 		if (now_ns() > late)
-			die("no answer for 10 s");
+			exit_with_error("no answer for 10 s");
 		if (told_to_end && now_ns() < l->end) {
 			l->end = now_ns();
 			late = l->end + 60 * INT64_C(1000000000);
@@ -462,7 +463,7 @@ static void add_header(struct load *l, const char *line)
 	int len = snprintf(l->headers + l->headers_len, left, "%s\r\n", line);
 
 	if (len < 0 || (size_t)len >= left)
-		die("the headers are too long");
+		exit_with_error("the headers are too long");
 	l->headers_len += (size_t)len;
 }
 
@@ -516,21 +517,21 @@ int main(int argc, char **argv)
 	}
 	l.count = atoi(argv[4]);
 	if (l.count < 1 || l.count > CONNECTIONS_MAX)
-		die("CONNECTIONS is 1 to 4096");
+		exit_with_error("CONNECTIONS is 1 to 4096");
 	l.end = (int64_t)(strtod(argv[3], NULL) * 1e9);
 	l.rate = argc > 5 ? strtod(argv[5], NULL) : 0;
 	l.each = argc > 6 ? atoi(argv[6]) : 0;
 	if (l.each && argv[2][0] != '@')
-		die("EACH is for visits");
+		exit_with_error("EACH is for visits");
 	if (argv[2][0] == '@') {
 		read_codes(&l, argv[2] + 1);
 		prepare_visits(&l, argv[1]);
 	} else {
-		prepare(&l, argv[1], argv[2]);
+		prepare_creations(&l, argv[1], argv[2]);
 	}
 	signal(SIGTERM, on_sigterm);
 	connect_all(&l, argv[1]);
-	run(&l);
+	run_load(&l);
 	seconds = (double)(l.end - l.start) / 1e9;
 	printf("{\"requests\":%llu,\"others\":%llu,\"lost\":%llu,"
 	       "\"seconds\":%.3f,"

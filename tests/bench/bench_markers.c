@@ -35,9 +35,9 @@ static const struct links_config links = {
 	.spaces = {&spaces, 1},
 };
 
-static int fill(const struct redis_config *config,
-		const struct linkstore *store, uint64_t blocks,
-		struct error *err)
+static int write_markers(const struct redis_config *config,
+			 const struct linkstore *store, uint64_t blocks,
+			 struct error *err)
 {
 	struct await *await = await_new(config, linkstore_scripts(store));
 	struct link_block block = {.space = linkstore_space(store, 0),
@@ -53,8 +53,9 @@ static int fill(const struct redis_config *config,
 	return status;
 }
 
-static int look(struct redis *redis, const struct link_space *space,
-		uint64_t first, size_t count, uint64_t *live, struct error *err)
+static int scan_markers(struct redis *redis, const struct link_space *space,
+			uint64_t first, size_t count, uint64_t *live,
+			struct error *err)
 {
 	static struct block_scan looks[CHUNK];
 	uint64_t numbers[CHUNK];
@@ -78,8 +79,8 @@ static double cpu_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static int run(struct redis *redis, const struct linkstore *store,
-	       uint64_t blocks, double seconds, struct error *err)
+static int measure_scans(struct redis *redis, const struct linkstore *store,
+			 uint64_t blocks, double seconds, struct error *err)
 {
 	const struct link_space *space = linkstore_space(store, 0);
 	uint64_t looked = 0, live = 0, first;
@@ -88,7 +89,8 @@ static int run(struct redis *redis, const struct linkstore *store,
 
 	while ((double)(now - start) < seconds * 1e9) {
 		for (first = 0; first + CHUNK <= blocks; first += CHUNK) {
-			if (look(redis, space, first, CHUNK, &live, err) < 0)
+			if (scan_markers(redis, space, first, CHUNK, &live,
+					 err) < 0)
 				return -1;
 			looked += CHUNK;
 		}
@@ -101,8 +103,8 @@ static int run(struct redis *redis, const struct linkstore *store,
 	return 0;
 }
 
-static int start(char *address, uint64_t blocks, const char *what,
-		 struct error *err)
+static int open_store_and_run(char *address, uint64_t blocks, const char *what,
+			      struct error *err)
 {
 	struct redis_config config = {.address = address,
 				      .connect_timeout = 2000,
@@ -115,9 +117,9 @@ static int start(char *address, uint64_t blocks, const char *what,
 	int status = -1;
 
 	if (store && strcmp(what, "fill") == 0)
-		status = fill(&config, store, blocks, err);
+		status = write_markers(&config, store, blocks, err);
 	else if (store)
-		status = run(redis, store, blocks, atof(what), err);
+		status = measure_scans(redis, store, blocks, atof(what), err);
 	linkstore_free(store);
 	redis_free(redis);
 	return status;
@@ -136,7 +138,8 @@ int main(int argc, char **argv)
 		return 64;
 	}
 	snprintf(address, sizeof(address), "127.0.0.1:%s", argv[1]);
-	if (start(address, strtoull(argv[2], NULL, 10), argv[3], &err) < 0) {
+	if (open_store_and_run(address, strtoull(argv[2], NULL, 10), argv[3],
+			       &err) < 0) {
 		fprintf(stderr, "bench_markers: %s\n", err.text);
 		return 1;
 	}

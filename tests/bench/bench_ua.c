@@ -38,8 +38,8 @@ static struct lines *read_lines(const char *path)
 	return lines;
 }
 
-static int run(const char *regexes, const struct lines *lines, double seconds,
-	       struct error *err)
+static int measure_parsing(const char *regexes, const struct lines *lines,
+			   double seconds, struct error *err)
 {
 	struct ua_rules *rules = ua_rules_load(regexes, true, err);
 	struct ua_parser *parser = rules ? ua_parser_new(rules, err) : NULL;
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_ua REGEXES STRINGS SECONDS\n");
 		return 64;
 	}
-	if (run(argv[1], lines, atof(argv[3]), &err) < 0) {
+	if (measure_parsing(argv[1], lines, atof(argv[3]), &err) < 0) {
 		fprintf(stderr, "bench_ua: %s\n", err.text);
 		return 1;
 	}

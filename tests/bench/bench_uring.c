@@ -50,7 +50,7 @@ static struct io_uring_sqe *next_sqe(void)
 	return sqe;
 }
 
-static void tag(struct io_uring_sqe *sqe, enum what what, int fd)
+static void tag_sqe(struct io_uring_sqe *sqe, enum what what, int fd)
 {
 	io_uring_sqe_set_data64(sqe, (uint64_t)fd * WHATS + what);
 }
@@ -60,7 +60,7 @@ static void accept_on(int listener)
 	struct io_uring_sqe *sqe = next_sqe();
 
 	io_uring_prep_multishot_accept(sqe, listener, NULL, NULL, 0);
-	tag(sqe, ACCEPTED, listener);
+	tag_sqe(sqe, ACCEPTED, listener);
 }
 
 static void receive_from(int fd)
@@ -70,7 +70,7 @@ static void receive_from(int fd)
 	io_uring_prep_recv_multishot(sqe, fd, NULL, 0, 0);
 	sqe->flags |= IOSQE_BUFFER_SELECT;
 	sqe->buf_group = GROUP;
-	tag(sqe, RECEIVED, fd);
+	tag_sqe(sqe, RECEIVED, fd);
 }
 
 static void close_later(int fd)
@@ -79,7 +79,7 @@ static void close_later(int fd)
 
 	io_uring_prep_close(sqe, fd);
 	sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
-	tag(sqe, OTHER, fd);
+	tag_sqe(sqe, OTHER, fd);
 }
 
 static void end_one(int fd)
@@ -94,7 +94,7 @@ static void shut_down(int fd)
 	struct io_uring_sqe *sqe = next_sqe();
 
 	io_uring_prep_shutdown(sqe, fd, SHUT_RDWR);
-	tag(sqe, SHUT_DOWN, fd);
+	tag_sqe(sqe, SHUT_DOWN, fd);
 	pending[fd]++;
 }
 
@@ -112,7 +112,7 @@ static int on_complete(llhttp_t *parser)
 			   keep ? sizeof(kept) - 1 : sizeof(last) - 1,
 			   MSG_NOSIGNAL | MSG_WAITALL);
 	sqe->flags |= IOSQE_CQE_SKIP_SUCCESS | (keep ? 0 : IOSQE_IO_LINK);
-	tag(sqe, OTHER, fd);
+	tag_sqe(sqe, OTHER, fd);
 	if (!keep)
 		shut_down(fd);
 	return 0;
@@ -184,7 +184,7 @@ static int make_ring(void)
 	return 0;
 }
 
-static void handle(const struct io_uring_cqe *cqe)
+static void dispatch_cqe(const struct io_uring_cqe *cqe)
 {
 	uint64_t data = io_uring_cqe_get_data64(cqe);
 	int fd = (int)(data / WHATS);
@@ -233,7 +233,7 @@ int main(int argc, char **argv)
 		count = 0;
 		io_uring_for_each_cqe(&ring, head, cqe)
 		{
-			handle(cqe);
+			dispatch_cqe(cqe);
 			count++;
 		}
 		io_uring_cq_advance(&ring, count);

@@ -71,7 +71,7 @@ struct issuer {
 	struct error failed;
 };
 
-static void fail(struct issuer *is, const struct error *err)
+static void fail_issuer(struct issuer *is, const struct error *err)
 {
 	if (!is->failed.code)
 		is->failed = *err;
@@ -110,7 +110,7 @@ static void on_timer(void *arg)
 	}
 }
 
-static void answered(struct job *job, int64_t expires)
+static void record_answer(struct job *job, int64_t expires)
 {
 	struct issuer *is = job->issuer;
 	struct issued *one = &is->answered[is->answered_count++];
@@ -137,7 +137,7 @@ static void on_created(void *arg, int64_t expires, const struct error *err)
 	struct issuer *is = job->issuer;
 
 	if (!err) {
-		answered(job, expires);
+		record_answer(job, expires);
 	} else if (err->code == ERROR_REMOTE) {
 		is->resent++;
 		wait_a_little(job);
@@ -149,12 +149,12 @@ static void on_created(void *arg, int64_t expires, const struct error *err)
 		job->named = false;
 		go_on(job);
 	} else {
-		fail(is, err);
+		fail_issuer(is, err);
 	}
 }
 
 /* Each call makes a copy of its own, as a client's second request would. */
-static void store(struct job *job)
+static void store_link(struct job *job)
 {
 	struct issuer *is = job->issuer;
 	Shortloop__Link link;
@@ -166,13 +166,13 @@ static void store(struct job *job)
 	link.url = url;
 	link.created_ms = (uint64_t)clock_real_ms();
 	if (link_prepare(&job->block, job->offset, &link, &err)) {
-		fail(is, &err);
+		fail_issuer(is, &err);
 		return;
 	}
 	job->link_id = link.link_id;
 	if (link_writer_create(is->writer, &job->block, job->target.code, &link,
 			       0, on_created, job, &err))
-		fail(is, &err);
+		fail_issuer(is, &err);
 }
 
 static void on_code(void *arg, const struct link_block *block, uint32_t offset,
@@ -189,7 +189,7 @@ static void on_code(void *arg, const struct link_block *block, uint32_t offset,
 	job->unique = job->issuer->unique++;
 	job->named = true;
 	linkstore_code(block->space, block->number, offset, &job->target);
-	store(job);
+	store_link(job);
 }
 
 static void on_closed(void *arg)
@@ -204,7 +204,7 @@ static void go_on(struct job *job)
 	struct issuer *is = job->issuer;
 
 	if (job->named) {
-		store(job);
+		store_link(job);
 	} else if (!is->stopping) {
 		job->request =
 			(struct class_pool_request){.fn = on_code, .arg = job};
@@ -224,7 +224,7 @@ static void on_turn_end(void *arg)
 
 	if (size && write(is->log, is->answered, (size_t)size) != size) {
 		error_set_errno(&err, "log");
-		fail(is, &err);
+		fail_issuer(is, &err);
 	}
 	is->answered_count = 0;
 }
@@ -241,7 +241,7 @@ static void on_signal(void *arg, uint32_t events)
 static void on_raised(void *arg, const struct error *err)
 {
 	if (err && !err->retriable)
-		fail(arg, err);
+		fail_issuer(arg, err);
 }
 
 /* An allocator does the same when it connects to Redis again. */
@@ -321,7 +321,7 @@ static void print_counts(const struct issuer *is)
 	       metric_value(m->blocks_returned));
 }
 
-static int run(struct issuer *is, char **argv, struct error *err)
+static int run_issuer(struct issuer *is, char **argv, struct error *err)
 {
 	struct metrics *metrics = metrics_new();
 	int status = -1;
@@ -348,7 +348,7 @@ out:
 	return status;
 }
 
-static int create(const struct faults *f, struct error *err)
+static int create_space(const struct faults *f, struct error *err)
 {
 	enum space_created created;
 	struct redis *redis =
@@ -370,9 +370,9 @@ int main(int argc, char **argv)
 	if (!is || argc < 3 || faults_open(&is->faults, argv[1], &err))
 		goto out;
 	if (argc == 3 && !strcmp(argv[2], "create"))
-		status = create(&is->faults, &err);
+		status = create_space(&is->faults, &err);
 	else if (argc >= 7 && argc <= 8 && !strcmp(argv[2], "run"))
-		status = run(is, argv, &err);
+		status = run_issuer(is, argv, &err);
 	else
 		error_set(&err, ERROR_USAGE, "the head of issue.c says how");
 out:

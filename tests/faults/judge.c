@@ -44,7 +44,8 @@ struct judge {
 
 /* --- the logs ------------------------------------------------------------- */
 
-static int add(struct judge *j, const struct issued *one, struct error *err)
+static int add_issued(struct judge *j, const struct issued *one,
+		      struct error *err)
 {
 	struct issued *more;
 
@@ -69,7 +70,7 @@ static int read_log(struct judge *j, const char *path, struct error *err)
 	if (!in)
 		return error_set_errno(err, "%s", path);
 	while (status == 0 && fread(&one, sizeof(one), 1, in) == 1)
-		status = add(j, &one, err);
+		status = add_issued(j, &one, err);
 	fclose(in);
 	return status;
 }
@@ -91,8 +92,8 @@ static int by_code_and_time(const void *a, const void *b)
 	return (x->created > y->created) - (x->created < y->created);
 }
 
-static void compare(struct judge *j, const struct issued *before,
-		    const struct issued *one)
+static void classify_repeated_code(struct judge *j, const struct issued *before,
+				   const struct issued *one)
 {
 	if (one->created >= before->expires &&
 	    one->link_id != before->link_id) {
@@ -114,7 +115,7 @@ static void count_twice(struct judge *j)
 	qsort(j->all, j->count, sizeof(*j->all), by_code_and_time);
 	for (size_t i = 1; i < j->count; i++)
 		if (same_code(&j->all[i - 1], &j->all[i]))
-			compare(j, &j->all[i - 1], &j->all[i]);
+			classify_repeated_code(j, &j->all[i - 1], &j->all[i]);
 }
 
 /* --- time of holds ---------------------------------------------------------
@@ -154,7 +155,8 @@ static void measure_hold(struct judge *j)
 /* --- links in Redis ------------------------------------------------------- */
 
 /* Looks the code up as a visit does. */
-static int ask(struct judge *j, const struct issued *one, struct error *err)
+static int request_link(struct judge *j, const struct issued *one,
+			struct error *err)
 {
 	struct link_target target;
 	struct command c;
@@ -186,7 +188,8 @@ static bool is_theirs(const redisReply *reply, const struct issued *one)
 	return theirs;
 }
 
-static int hear(struct judge *j, const struct issued *one, struct error *err)
+static int check_link_reply(struct judge *j, const struct issued *one,
+			    struct error *err)
 {
 	redisReply *reply;
 
@@ -208,10 +211,10 @@ static int hear(struct judge *j, const struct issued *one, struct error *err)
 static int ask_all(struct judge *j, size_t from, size_t to, struct error *err)
 {
 	for (size_t i = from; i < to; i++)
-		if (ask(j, &j->all[i], err))
+		if (request_link(j, &j->all[i], err))
 			return -1;
 	for (size_t i = from; i < to; i++)
-		if (hear(j, &j->all[i], err))
+		if (check_link_reply(j, &j->all[i], err))
 			return -1;
 	return 0;
 }

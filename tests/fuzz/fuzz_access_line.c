@@ -29,7 +29,7 @@ static void read_line(const char *format, const struct buf *line,
 }
 
 /* A single dash means that the value is absent. */
-static void same(struct access_text read, struct http_slice sent)
+static void check_same_text(struct access_text read, struct http_slice sent)
 {
 	if (sent.len == 1 && *sent.data == '-')
 		sent.len = 0;
@@ -45,8 +45,8 @@ static void check_combined(const struct access_entry *e)
 
 	access_line_put_combined(&line, e);
 	read_line("combined", &line, &v, &format);
-	same(v.user_agent, e->user_agent);
-	same(v.referrer, e->referrer);
+	check_same_text(v.user_agent, e->user_agent);
+	check_same_text(v.referrer, e->referrer);
 	access_format_free(format);
 	buf_free(&line);
 }

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const struct access_rules rules;
 
 /* Touches every byte, so that the sanitizer checks its place. */
-static void touch(struct access_text t, size_t max)
+static void touch_text(struct access_text t, size_t max)
 {
 	volatile char sum = 0;
 
@@ -40,14 +40,14 @@ static void check_visit(const struct access_visit *v, size_t len)
 	assert(v->time_ms > 0 && v->time_ms <= INT64_C(7258118400000));
 	assert(v->ip_len == 0 || v->ip_len == 4 || v->ip_len == 16);
 	assert(v->status <= 999);
-	touch(v->method, len);
-	touch(v->path, len);
-	touch(v->query, len);
-	touch(v->referrer, len);
-	touch(v->user_agent, len);
-	touch(v->language, len);
-	touch(v->host, len);
-	touch(v->purpose, len);
+	touch_text(v->method, len);
+	touch_text(v->path, len);
+	touch_text(v->query, len);
+	touch_text(v->referrer, len);
+	touch_text(v->user_agent, len);
+	touch_text(v->language, len);
+	touch_text(v->host, len);
+	touch_text(v->purpose, len);
 	if (visit_click(v, &rules, 7, &arena, &click) == VISIT_CLICK)
 		assert(strlen(click.code) <= 64);
 	arena_free(&arena);

@@ -31,8 +31,8 @@ static struct http_slice next_expected(struct expected *e)
 	return line;
 }
 
-static void check(struct expected *e, const struct line_splitter *l,
-		  enum line_result result, struct http_slice line)
+static void check_line(struct expected *e, const struct line_splitter *l,
+		       enum line_result result, struct http_slice line)
 {
 	struct http_slice want = next_expected(e);
 
@@ -44,8 +44,8 @@ static void check(struct expected *e, const struct line_splitter *l,
 }
 
 /* The copy has exactly this size, so that a read beyond it is noticed. */
-static void feed(struct line_splitter *l, struct expected *e,
-		 const uint8_t *data, size_t size)
+static void feed_piece(struct line_splitter *l, struct expected *e,
+		       const uint8_t *data, size_t size)
 {
 	char *piece = malloc(size);
 	struct http_slice rest = {piece, size}, line;
@@ -58,7 +58,7 @@ static void feed(struct line_splitter *l, struct expected *e,
 		result = line_splitter_next(l, &rest, &line);
 		if (result == LINE_MORE)
 			break;
-		check(e, l, result, line);
+		check_line(e, l, result, line);
 	}
 	assert(rest.len == 0);
 	free(piece);
@@ -77,9 +77,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	e = (struct expected){(const char *)data, (const char *)data + size, 0};
 	for (size_t at = 0; at < size; at += step)
-		feed(&l, &e, data + at, size - at < step ? size - at : step);
+		feed_piece(&l, &e, data + at,
+			   size - at < step ? size - at : step);
 	if (line_splitter_last(&l, &line) == LINE_COMPLETE)
-		check(&e, &l, LINE_COMPLETE, line);
+		check_line(&e, &l, LINE_COMPLETE, line);
 	assert(e.at == e.end);
 	line_splitter_free(&l);
 	return 0;

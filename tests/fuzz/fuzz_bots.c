@@ -23,7 +23,7 @@ static const char *if_there(const char *path)
 	return access(path, R_OK) == 0 ? path : NULL;
 }
 
-static void load(struct judge *j, bool prefilter)
+static void load_judge(struct judge *j, bool prefilter)
 {
 	const struct bots_source source = {
 		.list = if_there(".deps/bots/crawler-user-agents.json"),
@@ -40,8 +40,8 @@ static void load(struct judge *j, bool prefilter)
 		abort();
 }
 
-static void compare(const struct judge *fast, const struct judge *plain,
-		    const char *text, size_t len, bool device)
+static void compare_judges(const struct judge *fast, const struct judge *plain,
+			   const char *text, size_t len, bool device)
 {
 	struct bot a = {0}, b = {0};
 	bool found =
@@ -63,8 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *copy;
 
 	if (!fast.bots) {
-		load(&fast, true);
-		load(&plain, false);
+		load_judge(&fast, true);
+		load_judge(&plain, false);
 	}
 	/* The copy has exactly this size, so that a read beyond it is noticed.
 	 */
@@ -73,8 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	if (size)
 		memcpy(copy, data, size);
-	compare(&fast, &plain, copy, size, false);
-	compare(&fast, &plain, copy, size, true);
+	compare_judges(&fast, &plain, copy, size, false);
+	compare_judges(&fast, &plain, copy, size, true);
 	free(copy);
 	return 0;
 }

@@ -65,7 +65,7 @@ struct reader {
 	const uint8_t *at, *end;
 };
 
-static void skip(struct reader *r, uint64_t n)
+static void skip_bytes(struct reader *r, uint64_t n)
 {
 	assert((uint64_t)(r->end - r->at) >= n);
 	r->at += n;
@@ -123,7 +123,7 @@ static void read_row(struct reader *r, const char *const *types)
 		uint64_t width = width_of(*types), n = 1;
 
 		if (width) {
-			skip(r, width);
+			skip_bytes(r, width);
 			continue;
 		}
 		if (!strncmp(*types, "Array(", 6))
@@ -133,7 +133,7 @@ static void read_row(struct reader *r, const char *const *types)
 		else
 			assert(strstr(*types, "String"));
 		for (; n; n--)
-			skip(r, read_count(r));
+			skip_bytes(r, read_count(r));
 	}
 }
 

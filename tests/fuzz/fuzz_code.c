@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct codespace *space(unsigned length)
+static const struct codespace *space_of_length(unsigned length)
 {
 	static struct codespace *spaces[CODE_LENGTH_MAX + 1];
 	static const struct codespace_key keys[] = {
@@ -47,7 +47,7 @@ static void try_code(const char *text, size_t size)
 
 	for (unsigned length = CODE_LENGTH_MIN; length <= CODE_LENGTH_MAX;
 	     length++) {
-		const struct codespace *cs = space(length);
+		const struct codespace *cs = space_of_length(length);
 
 		if (!codespace_decode(cs, text, size, &id, &version))
 			continue;

@@ -53,7 +53,7 @@ static int write_file(const uint8_t *data, size_t size, char path[64])
 }
 
 /* Settings that are valid each and together can be used. */
-static void use(const struct sections *config)
+static void open_valid_domains(const struct sections *config)
 {
 	struct error err = {0};
 	struct domains *domains;
@@ -67,7 +67,7 @@ static void use(const struct sections *config)
 	domains_free(domains);
 }
 
-static void print(const struct sections *config)
+static void print_sections(const struct sections *config)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -89,8 +89,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd = write_file(data, size, path);
 
 	if (config_load(&spec, path, &config, &err) == 0) {
-		print(&config);
-		use(&config);
+		print_sections(&config);
+		open_valid_domains(&config);
 	} else {
 		assert(err.code != ERROR_NONE);
 		assert(strstr(err.text, path));

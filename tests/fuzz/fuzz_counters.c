@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *text(const char *at, const char *end)
+static const char *skip_text(const char *at, const char *end)
 {
 	uint64_t len;
 
@@ -32,8 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	end = rows.data + rows.len;
-	at = text(rows.data + 4 + 8 + 8, end);
-	at = text(at, end);
+	at = skip_text(rows.data + 4 + 8 + 8, end);
+	at = skip_text(at, end);
 	/* The row has times, flags and counts. */
 	if (end - at != 8 + 8 + 1 + 1 + 12 * 8)
 		abort();

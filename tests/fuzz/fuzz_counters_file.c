@@ -45,7 +45,7 @@ static int open_file(int flags)
 	return fd;
 }
 
-static void look(void)
+static void read_counters(void)
 {
 	static struct hour_table table;
 	struct counters_file *f;
@@ -69,7 +69,7 @@ static void look(void)
 
 /* Makes a whole file and overwrites it from the place that the first two bytes
  * give. */
-static void damage(const uint8_t *data, size_t size)
+static void read_damaged_file(const uint8_t *data, size_t size)
 {
 	struct error err;
 	struct counters_file *f = counters_file_new(dir, &origin, 1, &err);
@@ -83,7 +83,7 @@ static void damage(const uint8_t *data, size_t size)
 	    0)
 		abort();
 	close(fd);
-	look();
+	read_counters();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -96,8 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (write(fd, data, size) < 0)
 		abort();
 	close(fd);
-	look();
+	read_counters();
 	if (size > 2)
-		damage(data, size);
+		read_damaged_file(data, size);
 	return 0;
 }

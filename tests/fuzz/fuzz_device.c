@@ -22,7 +22,7 @@ static struct ua_parser *some_parser(void)
 	return rules ? ua_parser_new(rules, &err) : NULL;
 }
 
-static void classify(const char *text, size_t len)
+static void classify_text(const char *text, size_t len)
 {
 	static struct ua_parser *parser;
 	static struct ua_result result;
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(is.kind == DEVICE_KIND_UNKNOWN ||
 	       is.system == SYSTEM_HARMONYOS ||
 	       (is.system == SYSTEM_IOS && is.kind == DEVICE_KIND_TABLET));
-	classify(copy, size);
+	classify_text(copy, size);
 	free(copy);
 	return 0;
 }

@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void choose(const struct encoding_list *list, size_t len)
+static void check_chosen_encoding(const struct encoding_list *list, size_t len)
 {
 	enum encoding got;
 
@@ -39,8 +39,8 @@ static void accept_lines(struct http_slice text)
 	assert(!memcmp(&one, &two, sizeof(one)));
 	for (int e = 0; e < ENCODING_COUNT; e++)
 		assert(one.weights[e] >= -1 && one.weights[e] <= 1000);
-	choose(&one, 10);
-	choose(&one, 10000);
+	check_chosen_encoding(&one, 10);
+	check_chosen_encoding(&one, 10000);
 }
 
 static void match_tags(struct http_slice text)

@@ -139,7 +139,7 @@ static bool is_event(const struct journal_event *e)
 }
 
 /* Each three bytes damage one byte, in the first chunk after its head. */
-static void damage(const uint8_t *data, size_t size)
+static void read_damaged_journal(const uint8_t *data, size_t size)
 {
 	const size_t first = 4096 + 64, span = 20000;
 	char *copy = malloc(whole_size);
@@ -172,6 +172,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!whole)
 		make_whole();
 	read_any(data, size);
-	damage(data, size);
+	read_damaged_journal(data, size);
 	return 0;
 }

@@ -21,7 +21,7 @@ enum {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void touch(struct geo_text t, uint64_t *sum)
+static void touch_text(struct geo_text t, uint64_t *sum)
 {
 	for (size_t i = 0; i < t.len; i++)
 		*sum += (uint8_t)t.data[i];
@@ -33,13 +33,13 @@ static void touch_all(const struct geo_record *r)
 	static volatile uint64_t sink;
 	uint64_t sum = 0;
 
-	touch(r->continent, &sum);
-	touch(r->country, &sum);
-	touch(r->region, &sum);
-	touch(r->city, &sum);
-	touch(r->postal_code, &sum);
-	touch(r->time_zone, &sum);
-	touch(r->as_org, &sum);
+	touch_text(r->continent, &sum);
+	touch_text(r->country, &sum);
+	touch_text(r->region, &sum);
+	touch_text(r->city, &sum);
+	touch_text(r->postal_code, &sum);
+	touch_text(r->time_zone, &sum);
+	touch_text(r->as_org, &sum);
 	sink = sum;
 	(void)sink;
 	assert(!r->located || (r->latitude >= -90 && r->latitude <= 90));
@@ -58,7 +58,7 @@ static void ask_one(const struct geo *g, const uint8_t ip[16])
 }
 
 /* Looks up addresses that go every way near the root, in both families. */
-static void ask(const struct geo *g)
+static void look_up_addresses(const struct geo *g)
 {
 	for (unsigned i = 0; i < 256; i += 5) {
 		uint8_t ip[16] = {(uint8_t)i, (uint8_t)(i * 7), (uint8_t)i};
@@ -139,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	g = geo_open(&files, "de", &err);
 	if (g)
-		ask(g);
+		look_up_addresses(g);
 	else
 		assert(err.code == ERROR_CONFIG && strstr(err.text, path));
 	geo_close(g);

@@ -55,7 +55,7 @@ static void check_request(const struct http_request *req)
 	check_slice(http_cookie_get(req, "a"));
 }
 
-static void answer(struct http_request *req)
+static void echo_body(struct http_request *req)
 {
 	struct http_slice body = http_body(req);
 
@@ -68,16 +68,16 @@ static void answer_later(void *arg)
 	struct http_request *req = s->waiting;
 
 	s->waiting = NULL;
-	answer(req);
+	echo_body(req);
 }
 
-static void handle(struct http_request *req, void *arg)
+static void handle_request(struct http_request *req, void *arg)
 {
 	struct stage *s = arg;
 
 	check_request(req);
 	if (!http_slice_is(http_query(req), "later")) {
-		answer(req);
+		echo_body(req);
 		return;
 	}
 	s->waiting = req;
@@ -139,8 +139,8 @@ static struct stage *the_stage(void)
 		abort();
 	s.later = loop_timer_new(s.loop, answer_later, &s, &err);
 	s.tick = loop_timer_new(s.loop, do_nothing, &s, &err);
-	s.listener = http_listener_new(s.loop, "127.0.0.1:0", &config, handle,
-				       &s, NULL, "fuzz", &err);
+	s.listener = http_listener_new(s.loop, "127.0.0.1:0", &config,
+				       handle_request, &s, NULL, "fuzz", &err);
 	if (!s.later || !s.tick || !s.listener ||
 	    loop_on_turn_end(s.loop, on_turn_end, &s, &err) < 0)
 		abort();

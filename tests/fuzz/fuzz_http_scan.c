@@ -46,12 +46,13 @@ static void free_request(struct http_request *req)
 	free(req);
 }
 
-static bool same(struct http_slice a, struct http_slice b)
+static bool slices_are_equal(struct http_slice a, struct http_slice b)
 {
 	return a.len == b.len && (!a.len || memcmp(a.data, b.data, a.len) == 0);
 }
 
-static void compare(const struct http_request *a, const struct http_request *b)
+static void compare_requests(const struct http_request *a,
+			     const struct http_request *b)
 {
 	assert(a->parsed == b->parsed && a->start == b->start);
 	assert(a->url == b->url && a->url_len == b->url_len);
@@ -62,13 +63,14 @@ static void compare(const struct http_request *a, const struct http_request *b)
 	assert(!b->expects && !b->unadmitted && !b->refusal && !a->refusal);
 	assert(a->parser.method == b->parser.method);
 	assert(a->parser.http_minor == b->parser.http_minor);
-	assert(same(a->path, b->path) && same(a->query, b->query));
+	assert(slices_are_equal(a->path, b->path) &&
+	       slices_are_equal(a->query, b->query));
 	assert(a->header_count == b->header_count);
 	for (size_t i = 0; i < a->header_count; i++) {
-		assert(same(http_header_at(a, i).name,
-			    http_header_at(b, i).name));
-		assert(same(http_header_at(a, i).value,
-			    http_header_at(b, i).value));
+		assert(slices_are_equal(http_header_at(a, i).name,
+					http_header_at(b, i).name));
+		assert(slices_are_equal(http_header_at(a, i).value,
+					http_header_at(b, i).value));
 	}
 }
 
@@ -86,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (scan_request(a)) {
 		assert(parse_target(a) == 0);
 		assert(parse_request(b) == PARSE_COMPLETE);
-		compare(a, b);
+		compare_requests(a, b);
 	}
 	free_request(a);
 	free_request(b);

@@ -31,7 +31,7 @@ struct stage {
 	bool answered;
 };
 
-static bool does(const struct http_request *req, const char *what)
+static bool query_is(const struct http_request *req, const char *what)
 {
 	return http_slice_is(http_query(req), what);
 }
@@ -62,12 +62,12 @@ static void check_head(const struct stage *s, const struct http_request *req)
 	buf_free(&now);
 }
 
-static void end(struct stage *s, struct http_request *req)
+static void finish_request(struct stage *s, struct http_request *req)
 {
 	check_head(s, req);
 	s->present = NULL;
 	loop_timer_stop(s->later);
-	if (does(req, "reply"))
+	if (query_is(req, "reply"))
 		http_reply_text(req, 200, "all of it");
 	else
 		http_stream_end(req);
@@ -81,15 +81,15 @@ static size_t on_data(struct http_request *req, struct http_slice data,
 
 	check_head(s, req);
 	assert(!s->ended && !s->lost && data.len > 0);
-	if (does(req, "early")) {
-		end(s, req);
+	if (query_is(req, "early")) {
+		finish_request(s, req);
 		return taken;
 	}
-	if (does(req, "sip") && data.len > 1) {
+	if (query_is(req, "sip") && data.len > 1) {
 		taken = data.len / 2;
 		loop_timer_set(s->later, 0);
 	}
-	if (!does(req, "reply"))
+	if (!query_is(req, "reply"))
 		http_stream_write(req, data.data, taken);
 	return taken;
 }
@@ -100,10 +100,10 @@ static void on_end(struct http_request *req, void *arg)
 
 	assert(!s->ended && !s->lost);
 	s->ended = true;
-	if (does(req, "late"))
+	if (query_is(req, "late"))
 		loop_timer_set(s->later, 0);
 	else
-		end(s, req);
+		finish_request(s, req);
 }
 
 static void on_abort(struct http_request *req, void *arg)
@@ -112,10 +112,10 @@ static void on_abort(struct http_request *req, void *arg)
 
 	assert(!s->lost && http_client_gone(req));
 	s->lost = true;
-	if (does(req, "late"))
+	if (query_is(req, "late"))
 		loop_timer_set(s->later, 0);
 	else
-		end(s, req);
+		finish_request(s, req);
 }
 
 static void on_later(void *arg)
@@ -123,7 +123,7 @@ static void on_later(void *arg)
 	struct stage *s = arg;
 
 	if (s->ended || s->lost)
-		end(s, s->present);
+		finish_request(s, s->present);
 	else
 		http_stream_resume(s->present);
 }
@@ -141,13 +141,13 @@ static const struct http_stream_handler leaving = {
 	.stop_at_half_close = true,
 };
 
-static bool choose(const struct http_request *req, void *arg)
+static bool is_streamed(const struct http_request *req, void *arg)
 {
 	(void)arg;
 	return http_path(req).len > 1;
 }
 
-static void handle(struct http_request *req, void *arg)
+static void handle_whole_request(struct http_request *req, void *arg)
 {
 	(void)arg;
 	http_reply_text(req, 200, "whole");
@@ -158,7 +158,7 @@ static void handle_stream(struct http_request *req, void *arg)
 	struct stage *s = arg;
 
 	assert(!s->present);
-	if (does(req, "refuse")) {
+	if (query_is(req, "refuse")) {
 		http_reply_problem(req, 401, NULL, "no");
 		return;
 	}
@@ -166,8 +166,9 @@ static void handle_stream(struct http_request *req, void *arg)
 	s->ended = s->lost = false;
 	buf_reset(&s->head);
 	put_head(req, &s->head);
-	http_stream_accept(req, does(req, "leave") ? &leaving : &handler, s);
-	if (!does(req, "reply"))
+	http_stream_accept(req, query_is(req, "leave") ? &leaving : &handler,
+			   s);
+	if (!query_is(req, "reply"))
 		http_stream_begin(req, 200, NULL);
 }
 
@@ -226,12 +227,13 @@ static struct stage *the_stage(void)
 		abort();
 	s.later = loop_timer_new(s.loop, on_later, &s, &err);
 	s.tick = loop_timer_new(s.loop, do_nothing, &s, &err);
-	s.listener = http_listener_new(s.loop, "127.0.0.1:0", &config, handle,
-				       &s, NULL, "fuzz", &err);
+	s.listener =
+		http_listener_new(s.loop, "127.0.0.1:0", &config,
+				  handle_whole_request, &s, NULL, "fuzz", &err);
 	if (!s.later || !s.tick || !s.listener ||
 	    loop_on_turn_end(s.loop, on_turn_end, &s, &err) < 0)
 		abort();
-	http_listener_stream(s.listener, choose, handle_stream);
+	http_listener_stream(s.listener, is_streamed, handle_stream);
 	return &s;
 }
 

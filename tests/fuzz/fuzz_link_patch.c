@@ -58,7 +58,7 @@ static void check_shown(const Shortloop__Link *link)
 	buf_free(&text);
 }
 
-static void edit(const struct link_patch *patch)
+static void edit_link(const struct link_patch *patch)
 {
 	Shortloop__Target wechat, *targets[] = {&wechat};
 	char *tags[] = {drop_const("a"), drop_const("b")};
@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (link_patch_parse(&patch, some_rules(), body, &err) < 0)
 		assert(err.code == ERROR_INPUT && err.text[0]);
 	else
-		edit(&patch);
+		edit_link(&patch);
 	link_patch_release(&patch);
 	return 0;
 }

@@ -44,7 +44,8 @@ static void check_lines(const struct cached_link *link)
 	assert(!memcmp(link->lines.data, "Location: ", 10));
 }
 
-static void describe(const struct link_world *w, const Shortloop__Link *link)
+static void build_cache_entries(const struct link_world *w,
+				const Shortloop__Link *link)
 {
 	static const enum link_outcome outcomes[] = {
 		LINK_OUTCOME_REDIRECT, LINK_OUTCOME_GONE, LINK_OUTCOME_BLOCKED};
@@ -67,7 +68,8 @@ static void describe(const struct link_world *w, const Shortloop__Link *link)
 	cache_entry_builder_release(&d);
 }
 
-static void show(const struct link_world *w, const Shortloop__Link *link)
+static void show_and_audit_link(const struct link_world *w,
+				const Shortloop__Link *link)
 {
 	const struct link_view view = {
 		.base_url = link_view_base_url(&w->defaults.rules, link),
@@ -98,8 +100,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!link)
 		return 0;
-	describe(w, link);
-	show(w, link);
+	build_cache_entries(w, link);
+	show_and_audit_link(w, link);
 	shortloop__link__free_unpacked(link, NULL);
 	return 0;
 }

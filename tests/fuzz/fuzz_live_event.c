@@ -14,8 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Returns the text from after `prefix` to the end of the line, and moves *at
  * beyond the line. */
-static const char *line(const char **at, const char *end, const char *prefix,
-			size_t *ret_len)
+static const char *take_line(const char **at, const char *end,
+			     const char *prefix, size_t *ret_len)
 {
 	size_t len = strlen(prefix);
 	const char *start = *at, *stop;
@@ -46,16 +46,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	at = e->text;
 	end = at + e->len;
-	line(&at, end, "event: click", &len);
+	take_line(&at, end, "event: click", &len);
 	if (len)
 		abort();
-	line(&at, end, "id: ", &len);
-	text = line(&at, end, "data: ", &len);
+	take_line(&at, end, "id: ", &len);
+	text = take_line(&at, end, "data: ", &len);
 	object = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
 	if (!json_is_object(object) || json_object_size(object) > 16)
 		abort();
 	json_decref(object);
-	line(&at, end, "", &len);
+	take_line(&at, end, "", &len);
 	if (len || at != end)
 		abort();
 	live_event_release(e);

@@ -8,7 +8,7 @@
 static const char begin[] = "https://a.example/b";
 static const char own[] = "utm_source=own";
 
-static struct http_slice cut(const uint8_t **data, size_t *size)
+static struct http_slice take_line(const uint8_t **data, size_t *size)
 {
 	const uint8_t *end = memchr(*data, '\n', *size);
 	size_t len = end ? (size_t)(end - *data) : *size;
@@ -33,8 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pass.path = data[0] & 4;
 	data++;
 	size--;
-	rest = cut(&data, &size);
-	query = cut(&data, &size);
+	rest = take_line(&data, &size);
+	query = take_line(&data, &size);
 	if (rest.len > 0 && rest.data[0] != '/')
 		rest.len = 0;
 	if (!pass_through_may_follow(rest))

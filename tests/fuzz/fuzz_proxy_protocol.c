@@ -12,8 +12,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The sanitizer checks reads beyond the end of the copy. */
-static enum proxy_found parse(const uint8_t *data, size_t size,
-			      struct proxy_header *ret, const char **ret_wrong)
+static enum proxy_found parse_header_copy(const uint8_t *data, size_t size,
+					  struct proxy_header *ret,
+					  const char **ret_wrong)
 {
 	uint8_t *copy = malloc(size ? size : 1);
 	enum proxy_found found;
@@ -47,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct proxy_header whole = {0}, part = {0};
 	const char *wrong = NULL;
-	enum proxy_found found = parse(data, size, &whole, &wrong);
+	enum proxy_found found = parse_header_copy(data, size, &whole, &wrong);
 	enum proxy_found first = PROXY_MORE;
 	size_t n;
 
@@ -56,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (found == PROXY_MALFORMED && !wrong)
 		abort();
 	for (n = 0; n <= size && first == PROXY_MORE; n++)
-		first = parse(data, n, &part, &wrong);
+		first = parse_header_copy(data, n, &part, &wrong);
 	if (first != found || !is_same(&whole, &part))
 		abort();
 	/* Input that is longer than any header must not wait for more. */

@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void draw(const char *text, struct qr_options *options)
+static void draw_text(const char *text, struct qr_options *options)
 {
 	struct buf out = {0};
 	struct error err = {0};
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!text)
 		abort();
 	if (*text)
-		draw(text, &options);
+		draw_text(text, &options);
 	free(text);
 	return 0;
 }

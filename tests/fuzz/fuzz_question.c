@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int now(void *arg, int64_t *ret_ms, struct error *err)
+static int get_fixed_time(void *arg, int64_t *ret_ms, struct error *err)
 {
 	(void)arg;
 	(void)err;
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (question_parse(&q, (struct http_slice){(const char *)data, size},
 			   ASK_LINK | ASK_RANGE | ASK_INTERVAL | ASK_GROUP |
 				   ASK_BOTS | ASK_FORMAT | ASK_FILTER,
-			   &settings, now, NULL, &err) < 0) {
+			   &settings, get_fixed_time, NULL, &err) < 0) {
 		if (!*err.text)
 			abort();
 	} else {

@@ -69,7 +69,7 @@ static void find_place(struct http_slice text)
 		abort();
 }
 
-static bool says(struct http_slice text, const char *word)
+static bool has_word(struct http_slice text, const char *word)
 {
 	return text.len && memmem(text.data, text.len, word, strlen(word));
 }
@@ -81,7 +81,7 @@ static void check_device(struct http_slice text)
 	bool wechat = device.in_app == IN_APP_WECHAT ||
 		      device.in_app == IN_APP_MINI_PROGRAM;
 
-	if (wechat != says(text, "MicroMessenger") ||
+	if (wechat != has_word(text, "MicroMessenger") ||
 	    !*in_app_name(device.in_app))
 		abort();
 }

@@ -39,7 +39,7 @@ static void make_folder(void)
 }
 
 /* Wherever the search stops, it uses bytes, but only existing ones. */
-static void scan(const char *data, size_t size)
+static void scan_records(const char *data, size_t size)
 {
 	size_t at = 0, used;
 	struct spool_record r;
@@ -188,7 +188,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!*dir)
 		make_folder();
-	scan((const char *)data, size);
+	scan_records((const char *)data, size);
 	open_spool(data, size);
 	remove_files();
 	if (size >= 3)

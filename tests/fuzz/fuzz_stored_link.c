@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define CURSOR 1000
 
-static const struct link_space *space(void)
+static const struct link_space *some_space(void)
 {
 	static struct linkstore *store;
 	static char name[] = "s7", strategy[] = "sequence", class[] = "10d",
@@ -74,7 +74,7 @@ static void check_sound(const struct link_facts *facts, uint64_t block)
 }
 
 /* Returns a part of the input, up to a zero byte; the rest stays. */
-static const char *part(const char **at, size_t *left, size_t *ret_len)
+static const char *take_part(const char **at, size_t *left, size_t *ret_len)
 {
 	const char *start = *at, *zero = memchr(start, 0, *left);
 	size_t len = zero ? (size_t)(zero - start) : *left;
@@ -93,7 +93,7 @@ static size_t make_key(const char *bytes, size_t len, char key[64])
 	uint32_t number = 0;
 
 	memcpy(&number, bytes, len < 4 ? len : 4);
-	linkstore_code(space(), number % (CURSOR + 2), number >> 16 & 511,
+	linkstore_code(some_space(), number % (CURSOR + 2), number >> 16 & 511,
 		       &target);
 	return (size_t)snprintf(key, 64, "l:{s7:%u}:%s",
 				(unsigned)(number % (CURSOR + 2)), target.code);
@@ -108,18 +108,18 @@ static void try_link(const char *text, size_t size)
 	int64_t expires;
 	uint64_t block;
 
-	key = part(&text, &size, &key_len);
+	key = take_part(&text, &size, &key_len);
 	if (key_len <= 4) {
 		key_len = make_key(key, key_len, made);
 		key = made;
 	}
-	part(&text, &size, &expires_len);
+	take_part(&text, &size, &expires_len);
 	expires = (int64_t)expires_len * 1000;
 	facts.expires = expires > 60000 ? DURATION_NEVER : expires;
-	facts.marker = part(&text, &size, &facts.marker_len);
+	facts.marker = take_part(&text, &size, &facts.marker_len);
 	facts.head = text; /* it may contain zero bytes */
 	facts.head_len = size < 9 ? size : 9;
-	if (link_judge(space(), CURSOR, key, key_len, &facts, &block) ==
+	if (link_judge(some_space(), CURSOR, key, key_len, &facts, &block) ==
 	    LINK_SOUND)
 		check_sound(&facts, block);
 }

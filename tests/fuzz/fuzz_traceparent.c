@@ -29,7 +29,7 @@ static bool read_trace(struct http_slice value, uint8_t id[TRACE_ID_SIZE])
 	return true;
 }
 
-static void check(const Shortloop__Click *msg, const struct click *click)
+static void check_click(const Shortloop__Click *msg, const struct click *click)
 {
 	assert(msg && msg->n_cookies == click->cookie_count);
 	assert(msg->trace_id.len == click->trace_id.len);
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	event = click_encode(e, &click);
 	msg = shortloop__click__unpack(NULL, event.len,
 				       (const uint8_t *)event.data);
-	check(msg, &click);
+	check_click(msg, &click);
 	shortloop__click__free_unpacked(msg, NULL);
 	click_encoder_free(e);
 	return 0;

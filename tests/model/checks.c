@@ -10,10 +10,10 @@
 
 /* --- queries -------------------------------------------------------------- */
 
-static redisReply *ask(struct world *w, const char *fmt, ...)
+static redisReply *query_redis(struct world *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static redisReply *ask(struct world *w, const char *fmt, ...)
+static redisReply *query_redis(struct world *w, const char *fmt, ...)
 {
 	char words[256];
 	va_list args;
@@ -28,7 +28,8 @@ static redisReply *ask(struct world *w, const char *fmt, ...)
 static bool read_marker(struct world *w, const char *space, uint64_t block,
 			struct link_marker *ret)
 {
-	redisReply *reply = ask(w, "GET m:{%s:%" PRIu64 "}", space, block);
+	redisReply *reply =
+		query_redis(w, "GET m:{%s:%" PRIu64 "}", space, block);
 	bool there = reply->type == REDIS_REPLY_STRING;
 
 	if (there && !marker_parse(reply->str, reply->len, ret))
@@ -52,7 +53,7 @@ struct accounting {
 static void read_set(struct world *w, struct accounting *a, const char *set)
 {
 	redisReply *reply =
-		ask(w, "ZRANGE %s:{%s} 0 -1 WITHSCORES", set, a->space);
+		query_redis(w, "ZRANGE %s:{%s} 0 -1 WITHSCORES", set, a->space);
 	size_t room = a->count + reply->elements / 2;
 
 	a->ranges = realloc(a->ranges, (room + 1) * sizeof(*a->ranges));
@@ -76,7 +77,7 @@ static struct accounting read_accounting(struct world *w, size_t space)
 {
 	struct accounting a = {.space = world_space(w, space)->name,
 			       .base = w->base[space]};
-	redisReply *cursor = ask(w, "GET cursor:{%s}", a.space);
+	redisReply *cursor = query_redis(w, "GET cursor:{%s}", a.space);
 
 	if (!cursor->str)
 		world_broken(w, "%s has no cursor", a.space);
@@ -88,7 +89,7 @@ static struct accounting read_accounting(struct world *w, size_t space)
 	return a;
 }
 
-static void release(struct accounting *a)
+static void release_accounting(struct accounting *a)
 {
 	free(a->ranges);
 	free(a->set);
@@ -255,7 +256,7 @@ void check_all(struct world *w, struct lives *l)
 		a = read_accounting(w, i);
 		check_blocks(w, &a);
 		check_links(w, l, &a);
-		release(&a);
+		release_accounting(&a);
 	}
 	check_missing(w, l, clock_real_ms());
 }
@@ -295,6 +296,6 @@ void check_rest(struct world *w)
 		for (size_t i = 0; i < a.count; i++)
 			if (a.set[i] == 'i')
 				check_range(w, &a, i);
-		release(&a);
+		release_accounting(&a);
 	}
 }

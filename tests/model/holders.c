@@ -62,7 +62,8 @@ static struct held *any_held(struct holders *h, struct holder *holder)
 	return NULL;
 }
 
-static void broken(struct holders *h, const struct held *held, const char *what)
+static void report_broken_hold(struct holders *h, const struct held *held,
+			       const char *what)
 {
 	world_broken(h->world,
 		     "%s:%" PRIu64 " %s within the hold of %s, generation %u: "
@@ -139,7 +140,7 @@ void holders_grant(struct holders *h)
 
 /* --- opening and creating ------------------------------------------------- */
 
-static void confirm(struct holders *h, const struct held *held)
+static void confirm_opened_block(struct holders *h, const struct held *held)
 {
 	struct world *w = h->world;
 	const struct block_range only = {held->block.number, held->block.number,
@@ -161,13 +162,13 @@ static void open_held(struct holders *h, struct holder *holder,
 	if (await_open(w->await, &held->block, &end, &w->err) == 0) {
 		lives_opened(h->lives, held->space, held->block.number,
 			     held->block.generation, held->block.holder);
-		confirm(h, held);
+		confirm_opened_block(h, held);
 		held->open = true;
 		return;
 	}
 	if (w->err.code != ERROR_NOT_OWNER ||
 	    (is_firm(h, held) && !h->lives->closes_forgotten))
-		broken(h, held, "not opened");
+		report_broken_hold(h, held, "not opened");
 	let_go(holder, held);
 }
 
@@ -193,7 +194,7 @@ static void send_again(struct holders *h, struct held *held, struct life *life,
 			 &later, &w->err) == 0)
 		lives_prolonged(h->lives, life, ends, later);
 	else if (firm && is_firm(h, held))
-		broken(h, held, "no second try");
+		report_broken_hold(h, held, "no second try");
 }
 
 static void send_link(struct holders *h, struct held *held,
@@ -209,7 +210,7 @@ static void send_link(struct holders *h, struct held *held,
 	if (await_create(w->await, &held->block, target->code, link, 0, &ends,
 			 &w->err)) {
 		if (w->err.code != ERROR_NOT_OWNER || is_firm(h, held))
-			broken(h, held, "no link");
+			report_broken_hold(h, held, "no link");
 		let_go(holder, held);
 		return;
 	}
@@ -289,7 +290,7 @@ static void check_closed(struct holders *h, const struct held *held)
 	if (!rng_chance(&w->rng, 20))
 		return;
 	if (await_open(w->await, &held->block, &end, &w->err) == 0)
-		broken(h, held, "opened after it was closed");
+		report_broken_hold(h, held, "opened after it was closed");
 }
 
 void holders_hand_back(struct holders *h)
@@ -308,7 +309,7 @@ void holders_hand_back(struct holders *h)
 	let_go(holder, held);
 	if (await_close_own(w->await, &gone.block, &w->err)) {
 		if (is_firm(h, &gone) && !h->lives->closes_forgotten)
-			broken(h, &gone, "not closed");
+			report_broken_hold(h, &gone, "not closed");
 		return;
 	}
 	world_say(w, "%s:%" PRIu64 " closed by its holder, generation %u",
@@ -322,7 +323,7 @@ void holders_hand_back(struct holders *h)
 			    &w->err)) {
 		if (w->err.code != ERROR_NOTFOUND ||
 		    (is_firm(h, &gone) && !gone.moved))
-			broken(h, &gone, "not handed back");
+			report_broken_hold(h, &gone, "not handed back");
 		return;
 	}
 	world_say(w, "%s:%" PRIu64 " handed back", gone.block.space->name,

@@ -164,7 +164,7 @@ void lives_opened(struct lives *l, size_t space, uint64_t block,
 
 /* --- links ---------------------------------------------------------------- */
 
-static struct life *add(struct lives *l)
+static struct life *add_life(struct lives *l)
 {
 	if (l->count == l->room) {
 		l->room = l->room ? 2 * l->room : 1024;
@@ -202,7 +202,7 @@ struct life *lives_created(struct lives *l, const struct link_target *target,
 	char tag[64];
 
 	check_new(l, target, link, when);
-	life = add(l);
+	life = add_life(l);
 	life->target = *target;
 	life->link_id = link->link_id;
 	life->generation = link->generation;
@@ -279,8 +279,9 @@ static void check_found(struct lives *l, const struct life *life,
 }
 
 /* The answer shows the state that Redis had forgotten. */
-static void learn(struct lives *l, struct life *life,
-		  const struct link_answer *answer, struct span when)
+static void update_doubtful_life(struct lives *l, struct life *life,
+				 const struct link_answer *answer,
+				 struct span when)
 {
 	int64_t left = answer->ttl_left;
 
@@ -312,7 +313,7 @@ void lives_looked_up(struct lives *l, const struct link_target *target,
 	if (!life)
 		world_broken(l->world, "%s:%" PRIu64 " link %s is nobody's",
 			     target->space->name, target->block, target->code);
-	learn(l, life, answer, when);
+	update_doubtful_life(l, life, answer, when);
 	check_found(l, life, answer->link, when);
 }
 

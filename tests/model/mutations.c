@@ -156,7 +156,7 @@ const struct mutation *mutation_named(const char *name)
 }
 
 /* Returns the text with `from` replaced, or NULL. */
-static char *replaced(const char *text, const char *from, const char *to)
+static char *replace_in_text(const char *text, const char *from, const char *to)
 {
 	const char *at = strstr(text, from);
 	char *made;
@@ -171,12 +171,13 @@ static char *replaced(const char *text, const char *from, const char *to)
 }
 
 /* The changed texts live as long as the program. */
-static void change(struct linkstore *store, const char *from, const char *to)
+static void mutate_scripts(struct linkstore *store, const char *from,
+			   const char *to)
 {
 	bool found = false;
 
 	for (int i = 0; i < SCRIPT_COUNT_OF; i++) {
-		char *text = replaced(store->scripts[i].text, from, to);
+		char *text = replace_in_text(store->scripts[i].text, from, to);
 
 		if (!text)
 			continue;
@@ -193,7 +194,7 @@ void mutation_apply(struct linkstore *store, void *arg)
 
 	if (!m)
 		return;
-	change(store, m->from, m->to);
+	mutate_scripts(store, m->from, m->to);
 	if (m->and_from)
-		change(store, m->and_from, m->and_to);
+		mutate_scripts(store, m->and_from, m->and_to);
 }

@@ -21,7 +21,7 @@ static bool on_pause(void *arg, const struct tally *tally, uint64_t total,
 	return false;
 }
 
-static void *thread(void *arg)
+static void *execute_run(void *arg)
 {
 	struct one_run *one = arg;
 	uint64_t done = 1;
@@ -49,7 +49,7 @@ static struct reclaimer_settings some_settings(struct rng *rng)
 	};
 }
 
-static void begin(struct runs *r, struct one_run *one, size_t space)
+static void start_run(struct runs *r, struct one_run *one, size_t space)
 {
 	struct world *w = r->world;
 	char path[80];
@@ -79,7 +79,8 @@ static void begin(struct runs *r, struct one_run *one, size_t space)
 		.pause = on_pause,
 	};
 	assert_non_null(one->run.redis);
-	assert_int_equal(pthread_create(&one->thread, NULL, thread, one), 0);
+	assert_int_equal(pthread_create(&one->thread, NULL, execute_run, one),
+			 0);
 	r->begun++;
 	world_say(w, "run %d over %s begins", (int)(one - r->all),
 		  one->run.space->name);
@@ -109,7 +110,7 @@ static void judge_failure(struct runs *r, const struct one_run *one)
 		     one->err.text);
 }
 
-static void judge(struct runs *r, const struct one_run *one)
+static void evaluate_result(struct runs *r, const struct one_run *one)
 {
 	const struct tally *t = &one->tally;
 
@@ -129,7 +130,7 @@ static void judge(struct runs *r, const struct one_run *one)
 			     one->run.space->name, t->scanned);
 }
 
-static void stop(struct one_run *one)
+static void join_run(struct one_run *one)
 {
 	pthread_join(one->thread, NULL);
 	redis_free(one->run.redis);
@@ -138,16 +139,16 @@ static void stop(struct one_run *one)
 	one->active = false;
 }
 
-static void end(struct runs *r, struct one_run *one)
+static void end_run(struct runs *r, struct one_run *one)
 {
-	stop(one);
+	join_run(one);
 	world_say(r->world,
 		  "run %d over %s ends: %s (scanned %" PRIu64 " freed %" PRIu64
 		  ")",
 		  (int)(one - r->all), one->run.space->name,
 		  one->status < 0 ? one->err.text : "done", one->tally.scanned,
 		  one->tally.freed);
-	judge(r, one);
+	evaluate_result(r, one);
 }
 
 void runs_free(struct runs *r)
@@ -156,7 +157,7 @@ void runs_free(struct runs *r)
 		if (!r->all[i].active)
 			continue;
 		stepper_cut(r->all[i].stepper, false);
-		stop(&r->all[i]);
+		join_run(&r->all[i]);
 	}
 }
 
@@ -167,10 +168,10 @@ void runs_begin(struct runs *r, size_t space)
 	struct one_run *one = &r->all[rng_below(&r->world->rng, RUNS_MAX)];
 
 	if (!one->active)
-		begin(r, one, space);
+		start_run(r, one, space);
 }
 
-static void cut(struct runs *r, struct one_run *one)
+static void kill_run(struct runs *r, struct one_run *one)
 {
 	bool reach = rng_chance(&r->world->rng, 50);
 
@@ -179,7 +180,7 @@ static void cut(struct runs *r, struct one_run *one)
 	one->disturbed = true;
 	stepper_cut(one->stepper, reach);
 	r->cut++;
-	end(r, one);
+	end_run(r, one);
 }
 
 void runs_go_on(struct runs *r)
@@ -193,12 +194,12 @@ void runs_go_on(struct runs *r)
 	while (commands--) {
 		r->commands++;
 		if (!stepper_step(one->stepper)) {
-			end(r, one);
+			end_run(r, one);
 			return;
 		}
 	}
 	if (rng_chance(rng, 2))
-		cut(r, one);
+		kill_run(r, one);
 }
 
 void runs_finish(struct runs *r)
@@ -208,7 +209,7 @@ void runs_finish(struct runs *r)
 
 		while (one->active)
 			if (!stepper_step(one->stepper))
-				end(r, one);
+				end_run(r, one);
 	}
 }
 
@@ -223,7 +224,7 @@ void runs_whole(struct runs *r, size_t space)
 	struct one_run *one = &r->all[0];
 
 	runs_finish(r);
-	begin(r, one, space);
+	start_run(r, one, space);
 	one->settings.max_lost = INT64_MAX;
 	one->run.max_blocks = 0;
 	runs_finish(r);

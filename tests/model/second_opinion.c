@@ -30,7 +30,7 @@ static bool is_accounted_for(const struct lives *l, enum trouble trouble)
 	}
 }
 
-static void ask(struct world *w, const struct lives *l, size_t space)
+static void verify_space(struct world *w, const struct lives *l, size_t space)
 {
 	struct survey *s = calloc(1, sizeof(*s));
 
@@ -55,5 +55,5 @@ static void ask(struct world *w, const struct lives *l, size_t space)
 void second_opinion(struct world *w, const struct lives *l)
 {
 	for (size_t i = 0; i < WORLD_SPACES; i++)
-		ask(w, l, i);
+		verify_space(w, l, i);
 }

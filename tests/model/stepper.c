@@ -50,7 +50,7 @@ struct stepper *stepper_new(const char *path, const char *upstream, int done_fd)
 	return s;
 }
 
-static void drop(struct pair *p)
+static void drop_pair(struct pair *p)
 {
 	if (p->client < 0)
 		return;
@@ -66,7 +66,7 @@ void stepper_free(struct stepper *s)
 	if (!s)
 		return;
 	for (int i = 0; i < PAIRS; i++)
-		drop(&s->pairs[i]);
+		drop_pair(&s->pairs[i]);
 	if (s->listener >= 0)
 		close(s->listener);
 	unlink(s->path);
@@ -88,7 +88,7 @@ static void take_in(struct stepper *s)
 		p->client = client;
 		p->redis = redis;
 		if (connect(redis, (void *)&a, sizeof(a)))
-			drop(p);
+			drop_pair(p);
 		return;
 	}
 	fail_msg("more connections than a run should need");
@@ -131,7 +131,7 @@ static size_t first_size(const struct buf *b)
 }
 
 /* Returns false if the peer has closed. */
-static bool fill(int fd, struct buf *b)
+static bool receive_bytes(int fd, struct buf *b)
 {
 	char bytes[65536];
 	ssize_t n = read(fd, bytes, sizeof(bytes));
@@ -156,7 +156,7 @@ static bool send_all(int fd, const char *data, size_t len)
 }
 
 /* Passes the first command of a connection, and its answer. */
-static bool pass(struct pair *p)
+static bool pass_command(struct pair *p)
 {
 	size_t len = first_size(&p->asked), back;
 
@@ -164,7 +164,7 @@ static bool pass(struct pair *p)
 		return false;
 	buf_consume(&p->asked, len);
 	while (!(back = first_size(&p->answer)))
-		if (!fill(p->redis, &p->answer))
+		if (!receive_bytes(p->redis, &p->answer))
 			return false;
 	if (!send_all(p->client, p->answer.data, back))
 		return false;
@@ -174,7 +174,7 @@ static bool pass(struct pair *p)
 
 /* --- stepping ------------------------------------------------------------- */
 
-static struct pair *waiting(struct stepper *s)
+static struct pair *find_waiting_pair(struct stepper *s)
 {
 	for (int i = 0; i < PAIRS; i++)
 		if (first_size(&s->pairs[i].asked))
@@ -193,8 +193,8 @@ static bool listen_once(struct stepper *s)
 	assert_true(poll(fds, PAIRS + 2, 20000) > 0);
 	for (int i = 0; i < PAIRS; i++)
 		if (fds[i + 2].revents &&
-		    !fill(s->pairs[i].client, &s->pairs[i].asked))
-			drop(&s->pairs[i]);
+		    !receive_bytes(s->pairs[i].client, &s->pairs[i].asked))
+			drop_pair(&s->pairs[i]);
 	if (fds[1].revents)
 		take_in(s);
 	return !fds[0].revents;
@@ -204,11 +204,11 @@ bool stepper_step(struct stepper *s)
 {
 	struct pair *p;
 
-	while (!(p = waiting(s)))
+	while (!(p = find_waiting_pair(s)))
 		if (!listen_once(s))
 			return false;
-	if (!pass(p))
-		drop(p);
+	if (!pass_command(p))
+		drop_pair(p);
 	return true;
 }
 
@@ -216,15 +216,15 @@ void stepper_cut(struct stepper *s, bool reach)
 {
 	struct pair *p;
 
-	while (!(p = waiting(s)) && listen_once(s))
+	while (!(p = find_waiting_pair(s)) && listen_once(s))
 		;
 	if (reach && p) {
 		send_all(p->redis, p->asked.data, first_size(&p->asked));
 		/* The command is done when it is answered. */
-		fill(p->redis, &p->answer);
+		receive_bytes(p->redis, &p->answer);
 	}
 	for (int i = 0; i < PAIRS; i++)
-		drop(&s->pairs[i]);
+		drop_pair(&s->pairs[i]);
 	close(s->listener);
 	s->listener = -1;
 }

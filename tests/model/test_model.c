@@ -55,7 +55,7 @@ struct history {
 
 /* --- faults of Redis ------------------------------------------------------ */
 
-static void restart(struct history *h)
+static void restart_redis(struct history *h)
 {
 	bool kill = rng_chance(&h->world.rng, 50);
 
@@ -74,7 +74,7 @@ static void restart(struct history *h)
 		holders_raise_cursor(&h->holders);
 }
 
-static void step(struct history *h);
+static void take_step(struct history *h);
 
 /* If Redis forgot that it had forgotten before, a program with the earlier
  * state would be needed: allocators report what they have seen, or have it in a
@@ -116,7 +116,7 @@ static void come_back(struct history *h, bool same_run_id)
 
 /* Redis forgets the commands of these few steps: less than the gap, the hold
  * and the quarantine cover.  Often no grant is among them. */
-static void forget(struct history *h)
+static void make_redis_forget(struct history *h)
 {
 	struct world *w = &h->world;
 	/* A virtual machine goes back to a snapshot, or REPLICAOF loads a
@@ -136,7 +136,7 @@ static void forget(struct history *h)
 	for (size_t i = 0; i < WORLD_SPACES; i++)
 		h->holders.budget[i] = world_space(w, i)->safety_gap * gaps;
 	while (steps-- && clock_real_ms() < end)
-		step(h);
+		take_step(h);
 	h->remembering = false;
 	for (size_t i = 0; i < WORLD_SPACES; i++)
 		h->holders.budget[i] = UINT64_MAX;
@@ -146,7 +146,7 @@ static void forget(struct history *h)
 
 /* --- one step ------------------------------------------------------------- */
 
-static void check(struct history *h)
+static void check_history(struct history *h)
 {
 	check_all(&h->world, &h->lives);
 }
@@ -181,12 +181,12 @@ static void by_hand(struct history *h)
 			     first, w->err.text);
 }
 
-static void rare(struct history *h)
+static void take_rare_step(struct history *h)
 {
 	unsigned dice = rng_below(&h->world.rng, 100);
 
 	if (dice < 30)
-		check(h);
+		check_history(h);
 	else if (dice < 38)
 		by_hand(h);
 	else if (dice < 46)
@@ -196,9 +196,9 @@ static void rare(struct history *h)
 	else if (dice < 80)
 		usleep(rng_below(&h->world.rng, 20000));
 	else if (dice < 81 && !h->remembering)
-		restart(h);
+		restart_redis(h);
 	else if (dice < 83 && !h->remembering)
-		forget(h);
+		make_redis_forget(h);
 }
 
 /* Stopped processes go on at the worst time: in the middle of a run. */
@@ -209,7 +209,7 @@ static void go_on(struct history *h)
 		holders_wake(&h->holders);
 }
 
-static void step(struct history *h)
+static void take_step(struct history *h)
 {
 	unsigned dice = rng_below(&h->world.rng, 1000);
 
@@ -235,7 +235,7 @@ static void step(struct history *h)
 	else if (dice < 980)
 		go_on(h);
 	else
-		rare(h);
+		take_rare_step(h);
 }
 
 /* Everything that can end ends, and is reclaimed. */
@@ -247,7 +247,7 @@ static void come_to_rest(struct history *h)
 		usleep(400000);
 		for (size_t i = 0; i < WORLD_SPACES; i++)
 			runs_whole(&h->runs, i);
-		check(h);
+		check_history(h);
 	}
 	check_rest(&h->world);
 	second_opinion(&h->world, &h->lives);
@@ -284,7 +284,7 @@ static int close_history(void **state)
 	return 0;
 }
 
-static void tell(const struct history *h)
+static void print_totals(const struct history *h)
 {
 	const struct tally *t = &h->runs.total;
 
@@ -313,9 +313,9 @@ static void no_block_is_in_two_states_and_no_live_link_is_taken(void **state)
 	int64_t end = clock_monotonic_ms() + h->plan->ms;
 
 	while (clock_monotonic_ms() < end)
-		step(h);
+		take_step(h);
 	come_to_rest(h);
-	tell(h);
+	print_totals(h);
 }
 
 static int run_plan(const struct plan *plan)
@@ -340,7 +340,7 @@ static uint64_t new_seed(void)
 	return seed % 1000000000;
 }
 
-static int usage(void)
+static int print_usage(void)
 {
 	fprintf(stderr, "usage: test_model [--seed N] [--seconds N] "
 			"[--mutation NAME]\n");
@@ -372,13 +372,13 @@ int main(int argc, char **argv)
 		} else if (!strcmp(argv[i], "--mutation")) {
 			plan.mutation = mutation_named(argv[i + 1]);
 			if (!plan.mutation)
-				return usage();
+				return print_usage();
 		} else {
-			return usage();
+			return print_usage();
 		}
 	}
 	if (argc % 2 == 0)
-		return usage();
+		return print_usage();
 	if (seeded)
 		return run_plan(&plan);
 	plan.seed = FIXED_SEED;

@@ -32,8 +32,8 @@ static void put_off(struct visitors *v, const struct link_target *target,
 
 /* --- visits --------------------------------------------------------------- */
 
-static void renew(struct visitors *v, const struct link_target *target,
-		  const Shortloop__Link *link)
+static void renew_link(struct visitors *v, const struct link_target *target,
+		       const Shortloop__Link *link)
 {
 	struct world *w = v->world;
 	struct life *life = lives_of_id(v->lives, link->link_id);
@@ -87,14 +87,15 @@ void visitors_visit(struct visitors *v)
 	if (answer.link && rng_chance(&v->world->rng, 40))
 		put_off(v, &target, answer.link);
 	if (answer.renew)
-		renew(v, &target, answer.link);
+		renew_link(v, &target, answer.link);
 	await_release(&answer.link);
 }
 
 /* --- edits ---------------------------------------------------------------- */
 
 /* Returns NULL if the edit is not allowed, or the link in the model. */
-static struct life *editable(struct visitors *v, const Shortloop__Link *read)
+static struct life *find_editable_life(struct visitors *v,
+				       const Shortloop__Link *read)
 {
 	struct life *life = lives_of_id(v->lives, read->link_id);
 
@@ -104,16 +105,17 @@ static struct life *editable(struct visitors *v, const Shortloop__Link *read)
 		       : NULL;
 }
 
-static void edited(struct visitors *v, const struct link_target *target,
-		   const Shortloop__Link *read, const Shortloop__Link *after,
-		   int64_t ends)
+static void update_edited_life(struct visitors *v,
+			       const struct link_target *target,
+			       const Shortloop__Link *read,
+			       const Shortloop__Link *after, int64_t ends)
 {
 	struct life *life = lives_of_id(v->lives, read->link_id);
 	struct world *w = v->world;
 	char tag[64];
 
 	life_tag(life, tag);
-	if (!life->doubtful && !editable(v, read))
+	if (!life->doubtful && !find_editable_life(v, read))
 		world_broken(w,
 			     "%s code %s: an edit of version %u of %s was "
 			     "taken",
@@ -147,13 +149,13 @@ static void write_edit(struct visitors *v, const struct link_target *target,
 
 	if (await_edit(w->await, target, read, after, ttl, &ends, &w->err) ==
 	    0) {
-		edited(v, target, read, after, ends);
+		update_edited_life(v, target, read, after, ends);
 		return;
 	}
 	if (w->err.code != ERROR_NOTFOUND && w->err.code != ERROR_CONFLICT)
 		world_broken(w, "%s:%" PRIu64 " edit: %s", target->space->name,
 			     target->block, w->err.text);
-	if (life && life == editable(v, read) && !life->deleted &&
+	if (life && life == find_editable_life(v, read) && !life->deleted &&
 	    life_is_there(life, clock_real_ms()))
 		world_broken(w,
 			     "%s:%" PRIu64 " link %s: the edit of what is "
@@ -162,8 +164,8 @@ static void write_edit(struct visitors *v, const struct link_target *target,
 			     w->err.text);
 }
 
-static void edit(struct visitors *v, const struct link_target *target,
-		 const Shortloop__Link *read)
+static void edit_link(struct visitors *v, const struct link_target *target,
+		      const Shortloop__Link *read)
 {
 	struct world *w = v->world;
 	const struct link_class *ttl = NULL;
@@ -185,7 +187,7 @@ static void edit(struct visitors *v, const struct link_target *target,
 	write_edit(v, target, read, &after, ttl);
 }
 
-static void moderate(struct visitors *v, const struct life *life)
+static void moderate_link(struct visitors *v, const struct life *life)
 {
 	struct link_target target = life->target;
 	struct link_answer answer;
@@ -210,7 +212,7 @@ void visitors_moderate(struct visitors *v)
 	const struct life *life = lives_any(v->lives);
 
 	if (life)
-		moderate(v, life);
+		moderate_link(v, life);
 }
 
 void visitors_let_go(struct visitors *v)
@@ -226,7 +228,7 @@ void visitors_let_go(struct visitors *v)
 		look_up(v, &life->target, &answer);
 		if (answer.outcome == LINK_OUTCOME_BLOCKED &&
 		    answer.link->link_id == life->link_id)
-			moderate(v, life);
+			moderate_link(v, life);
 		await_release(&answer.link);
 	}
 }
@@ -243,7 +245,7 @@ void visitors_edit(struct visitors *v)
 	look_up(v, &target, &answer);
 	if (answer.link &&
 	    answer.link->state == SHORTLOOP__LINK_STATE__LINK_LIVE)
-		edit(v, &target, answer.link);
+		edit_link(v, &target, answer.link);
 	await_release(&answer.link);
 }
 
@@ -260,8 +262,8 @@ void visitors_come_late(struct visitors *v)
 	v->late[i] = v->late[--v->count];
 	if (rng_chance(rng, 60) ||
 	    intent.link->state != SHORTLOOP__LINK_STATE__LINK_LIVE)
-		renew(v, &intent.target, intent.link);
+		renew_link(v, &intent.target, intent.link);
 	else
-		edit(v, &intent.target, intent.link);
+		edit_link(v, &intent.target, intent.link);
 	shortloop__link__free_unpacked(intent.link, NULL);
 }

@@ -14,7 +14,7 @@
 static const char *const classes[WORLD_CLASSES] = {"60ms", "150ms", "400ms",
 						   "never"};
 
-static void configure(struct world *w)
+static void configure_world(struct world *w)
 {
 	static const struct {
 		const char *name;
@@ -58,7 +58,7 @@ void world_open(struct world *w, uint64_t seed,
 	w->history = calloc(HISTORY, sizeof(*w->history));
 	assert_non_null(w->history);
 	redis_server_start(&w->server);
-	configure(w);
+	configure_world(w);
 	w->store = linkstore_new(&w->config, &w->err);
 	if (!w->store)
 		fail_msg("%s", w->err.text);
@@ -115,7 +115,7 @@ void world_say(struct world *w, const char *fmt, ...)
 }
 
 /* Shows the lines with the tag, such as "s5:17", that `what` begins with. */
-static void show(const struct world *w, const char *what)
+static void print_history(const struct world *w, const char *what)
 {
 	size_t first = w->said > HISTORY ? w->said - HISTORY : 0;
 	char tag[48];
@@ -140,7 +140,7 @@ void world_broken(struct world *w, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	show(w, text);
+	print_history(w, text);
 	fail_msg("step %" PRIu64 ": %s\nagain with: --seed %" PRIu64, w->steps,
 		 text, w->seed);
 	abort();

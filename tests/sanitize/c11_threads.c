@@ -35,7 +35,7 @@ struct start {
 	void *arg;
 };
 
-static int result(int error)
+static int result_of_error(int error)
 {
 	switch (error) {
 	case 0:
@@ -54,7 +54,7 @@ static int result(int error)
 /* --- threads ---------------------------------------------------------------
  */
 
-static void *run(void *arg)
+static void *run_thread_function(void *arg)
 {
 	struct start start = *(struct start *)arg;
 
@@ -70,10 +70,10 @@ int thrd_create(thrd_t *thread, thrd_start_t fn, void *arg)
 	if (!start)
 		return thrd_nomem;
 	*start = (struct start){fn, arg};
-	error = pthread_create(thread, NULL, run, start);
+	error = pthread_create(thread, NULL, run_thread_function, start);
 	if (error)
 		free(start);
-	return result(error);
+	return result_of_error(error);
 }
 
 int thrd_join(thrd_t thread, int *ret_status)
@@ -83,12 +83,12 @@ int thrd_join(thrd_t thread, int *ret_status)
 
 	if (!error && ret_status)
 		*ret_status = (int)(intptr_t)status;
-	return result(error);
+	return result_of_error(error);
 }
 
 int thrd_detach(thrd_t thread)
 {
-	return result(pthread_detach(thread));
+	return result_of_error(pthread_detach(thread));
 }
 
 void thrd_exit(int status)
@@ -117,12 +117,12 @@ void thrd_yield(void)
  * is the last that has it, it settles by what is not seen.
  */
 
-static void unwatch(void)
+static void begin_ignoring_writes(void)
 {
 	AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
 }
 
-static void watch(void)
+static void end_ignoring_writes(void)
 {
 	AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
 }
@@ -143,38 +143,38 @@ int mtx_init(mtx_t *m, int type)
 	pthread_mutexattr_init(&attributes);
 	if (type & mtx_recursive)
 		pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-	unwatch();
+	begin_ignoring_writes();
 	error = pthread_mutex_init(mutex_of(m), &attributes);
-	watch();
+	end_ignoring_writes();
 	pthread_mutexattr_destroy(&attributes);
-	return result(error);
+	return result_of_error(error);
 }
 
 void mtx_destroy(mtx_t *m)
 {
-	unwatch();
+	begin_ignoring_writes();
 	pthread_mutex_destroy(mutex_of(m));
-	watch();
+	end_ignoring_writes();
 }
 
 int mtx_lock(mtx_t *m)
 {
-	return result(pthread_mutex_lock(mutex_of(m)));
+	return result_of_error(pthread_mutex_lock(mutex_of(m)));
 }
 
 int mtx_trylock(mtx_t *m)
 {
-	return result(pthread_mutex_trylock(mutex_of(m)));
+	return result_of_error(pthread_mutex_trylock(mutex_of(m)));
 }
 
 int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict until)
 {
-	return result(pthread_mutex_timedlock(mutex_of(m), until));
+	return result_of_error(pthread_mutex_timedlock(mutex_of(m), until));
 }
 
 int mtx_unlock(mtx_t *m)
 {
-	return result(pthread_mutex_unlock(mutex_of(m)));
+	return result_of_error(pthread_mutex_unlock(mutex_of(m)));
 }
 
 /* --- conditions --------------------------------------------------------------
@@ -189,37 +189,37 @@ int cnd_init(cnd_t *c)
 {
 	int error;
 
-	unwatch();
+	begin_ignoring_writes();
 	error = pthread_cond_init(condition_of(c), NULL);
-	watch();
-	return result(error);
+	end_ignoring_writes();
+	return result_of_error(error);
 }
 
 void cnd_destroy(cnd_t *c)
 {
-	unwatch();
+	begin_ignoring_writes();
 	pthread_cond_destroy(condition_of(c));
-	watch();
+	end_ignoring_writes();
 }
 
 int cnd_signal(cnd_t *c)
 {
-	return result(pthread_cond_signal(condition_of(c)));
+	return result_of_error(pthread_cond_signal(condition_of(c)));
 }
 
 int cnd_broadcast(cnd_t *c)
 {
-	return result(pthread_cond_broadcast(condition_of(c)));
+	return result_of_error(pthread_cond_broadcast(condition_of(c)));
 }
 
 int cnd_wait(cnd_t *c, mtx_t *m)
 {
-	return result(pthread_cond_wait(condition_of(c), mutex_of(m)));
+	return result_of_error(pthread_cond_wait(condition_of(c), mutex_of(m)));
 }
 
 int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m,
 		  const struct timespec *restrict until)
 {
-	return result(
+	return result_of_error(
 		pthread_cond_timedwait(condition_of(c), mutex_of(m), until));
 }

@@ -49,7 +49,7 @@ struct rules {
 	int writable_count;
 };
 
-static void must(bool ok, const char *what)
+static void exit_unless(bool ok, const char *what)
 {
 	if (ok)
 		return;
@@ -61,24 +61,25 @@ static scmp_filter_ctx filter_new(uint32_t action)
 {
 	scmp_filter_ctx filter = seccomp_init(action);
 
-	must(filter, "seccomp_init");
-	must(!seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH,
-			       SCMP_ACT_KILL_PROCESS),
-	     "native calls only");
+	exit_unless(filter, "seccomp_init");
+	exit_unless(!seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH,
+				      SCMP_ACT_KILL_PROCESS),
+		    "native calls only");
 	return filter;
 }
 
-static void load(scmp_filter_ctx filter)
+static void load_filter(scmp_filter_ctx filter)
 {
 	int status = seccomp_load(filter);
 
 	errno = -status;
-	must(!status, "seccomp_load");
+	exit_unless(!status, "seccomp_load");
 	seccomp_release(filter);
 }
 
-static void add(scmp_filter_ctx filter, uint32_t action, const char *name,
-		int count, struct scmp_arg_cmp arg)
+static void add_filter_rule(scmp_filter_ctx filter, uint32_t action,
+			    const char *name, int count,
+			    struct scmp_arg_cmp arg)
 {
 	int number = seccomp_syscall_resolve_name(name), status;
 
@@ -87,18 +88,18 @@ static void add(scmp_filter_ctx filter, uint32_t action, const char *name,
 	status = count ? seccomp_rule_add(filter, action, number, 1, arg)
 		       : seccomp_rule_add(filter, action, number, 0);
 	errno = -status;
-	must(!status || status == -EDOM, name);
+	exit_unless(!status || status == -EDOM, name);
 }
 
-static void refuse(scmp_filter_ctx filter, const char *name,
-		   struct scmp_arg_cmp arg)
+static void refuse_call(scmp_filter_ctx filter, const char *name,
+			struct scmp_arg_cmp arg)
 {
-	add(filter, SCMP_ACT_ERRNO(EPERM), name, 1, arg);
+	add_filter_rule(filter, SCMP_ACT_ERRNO(EPERM), name, 1, arg);
 }
 
 /* --- the rules' lines ----------------------------------------------------- */
 
-static void deny(struct rules *r, const char *what)
+static void parse_denial(struct rules *r, const char *what)
 {
 	r->no_wx |= !strcmp(what, "wx");
 	r->no_namespaces |= !strcmp(what, "namespaces");
@@ -106,27 +107,29 @@ static void deny(struct rules *r, const char *what)
 	r->no_suid |= !strcmp(what, "suid");
 }
 
-static void take(struct rules *r, const char *word, const char *value)
+static void parse_rule_line(struct rules *r, const char *word,
+			    const char *value)
 {
 	errno = EINVAL;
 	if (!strcmp(word, "allow")) {
-		add(r->calls, SCMP_ACT_ALLOW, value, 0,
-		    (struct scmp_arg_cmp){0});
+		add_filter_rule(r->calls, SCMP_ACT_ALLOW, value, 0,
+				(struct scmp_arg_cmp){0});
 	} else if (!strcmp(word, "family")) {
-		must(atoi(value) >= 0 && atoi(value) < FAMILIES, value);
+		exit_unless(atoi(value) >= 0 && atoi(value) < FAMILIES, value);
 		r->families[atoi(value)] = true;
 		r->has_families = true;
 	} else if (!strcmp(word, "deny")) {
-		deny(r, value);
+		parse_denial(r, value);
 	} else if (!strcmp(word, "nofile")) {
 		r->nofile = strtoul(value, NULL, 10);
 	} else if (!strcmp(word, "capabilities")) {
 		r->no_capabilities = true;
 	} else if (!strcmp(word, "writable")) {
-		must(r->writable_count < WRITABLE_MAX, "too many writable");
+		exit_unless(r->writable_count < WRITABLE_MAX,
+			    "too many writable");
 		strcpy(r->writable[r->writable_count++], value);
 	} else {
-		must(false, word);
+		exit_unless(false, word);
 	}
 }
 
@@ -135,11 +138,11 @@ static void read_rules(struct rules *r, const char *path)
 	char word[64], value[4096];
 	FILE *in = fopen(path, "r");
 
-	must(in, path);
+	exit_unless(in, path);
 	r->calls = filter_new(SCMP_ACT_KILL_PROCESS);
 	while (fscanf(in, "%63s %4095[^\n]", word, value) == 2)
-		take(r, word, value);
-	must(feof(in), path);
+		parse_rule_line(r, word, value);
+	exit_unless(feof(in), path);
 	fclose(in);
 }
 
@@ -152,10 +155,11 @@ static void forbid_families(const struct rules *r)
 
 	for (int i = 0; i < FAMILIES; i++)
 		if (!r->families[i])
-			add(filter, no, "socket", 1,
-			    SCMP_A0(SCMP_CMP_EQ, (unsigned)i));
-	add(filter, no, "socket", 1, SCMP_A0(SCMP_CMP_GE, FAMILIES));
-	load(filter);
+			add_filter_rule(filter, no, "socket", 1,
+					SCMP_A0(SCMP_CMP_EQ, (unsigned)i));
+	add_filter_rule(filter, no, "socket", 1,
+			SCMP_A0(SCMP_CMP_GE, FAMILIES));
+	load_filter(filter);
 }
 
 static void forbid_wx(void)
@@ -164,14 +168,14 @@ static void forbid_wx(void)
 		SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC);
 	scmp_filter_ctx filter = filter_new(SCMP_ACT_ALLOW);
 
-	refuse(filter, "mmap",
-	       SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC | PROT_WRITE,
-		       PROT_EXEC | PROT_WRITE));
-	refuse(filter, "mprotect", executable);
-	refuse(filter, "pkey_mprotect", executable);
-	refuse(filter, "shmat",
-	       SCMP_A2(SCMP_CMP_MASKED_EQ, SHM_EXEC, SHM_EXEC));
-	load(filter);
+	refuse_call(filter, "mmap",
+		    SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC | PROT_WRITE,
+			    PROT_EXEC | PROT_WRITE));
+	refuse_call(filter, "mprotect", executable);
+	refuse_call(filter, "pkey_mprotect", executable);
+	refuse_call(filter, "shmat",
+		    SCMP_A2(SCMP_CMP_MASKED_EQ, SHM_EXEC, SHM_EXEC));
+	load_filter(filter);
 }
 
 static void forbid_namespaces(void)
@@ -182,27 +186,30 @@ static void forbid_namespaces(void)
 	scmp_filter_ctx filter = filter_new(SCMP_ACT_ALLOW);
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		refuse(filter, "clone",
-		       SCMP_A0(SCMP_CMP_MASKED_EQ, flags[i], flags[i]));
-		refuse(filter, "unshare",
-		       SCMP_A0(SCMP_CMP_MASKED_EQ, flags[i], flags[i]));
+		refuse_call(filter, "clone",
+			    SCMP_A0(SCMP_CMP_MASKED_EQ, flags[i], flags[i]));
+		refuse_call(filter, "unshare",
+			    SCMP_A0(SCMP_CMP_MASKED_EQ, flags[i], flags[i]));
 	}
 	/* Its flags are in memory, which a filter does not see. */
-	add(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0,
-	    (struct scmp_arg_cmp){0});
-	add(filter, SCMP_ACT_ERRNO(EPERM), "setns", 0,
-	    (struct scmp_arg_cmp){0});
-	load(filter);
+	add_filter_rule(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0,
+			(struct scmp_arg_cmp){0});
+	add_filter_rule(filter, SCMP_ACT_ERRNO(EPERM), "setns", 0,
+			(struct scmp_arg_cmp){0});
+	load_filter(filter);
 }
 
 static void forbid_realtime(void)
 {
 	scmp_filter_ctx filter = filter_new(SCMP_ACT_ALLOW);
 
-	refuse(filter, "sched_setscheduler", SCMP_A1(SCMP_CMP_EQ, SCHED_FIFO));
-	refuse(filter, "sched_setscheduler", SCMP_A1(SCMP_CMP_EQ, SCHED_RR));
-	refuse(filter, "sched_setscheduler", SCMP_A1(SCMP_CMP_GT, SCHED_IDLE));
-	load(filter);
+	refuse_call(filter, "sched_setscheduler",
+		    SCMP_A1(SCMP_CMP_EQ, SCHED_FIFO));
+	refuse_call(filter, "sched_setscheduler",
+		    SCMP_A1(SCMP_CMP_EQ, SCHED_RR));
+	refuse_call(filter, "sched_setscheduler",
+		    SCMP_A1(SCMP_CMP_GT, SCHED_IDLE));
+	load_filter(filter);
 }
 
 static void forbid_suid(void)
@@ -211,27 +218,28 @@ static void forbid_suid(void)
 	scmp_filter_ctx filter = filter_new(SCMP_ACT_ALLOW);
 
 	for (int i = 0; i < 2; i++) {
-		refuse(filter, "chmod",
-		       SCMP_A1(SCMP_CMP_MASKED_EQ, bits[i], bits[i]));
-		refuse(filter, "fchmod",
-		       SCMP_A1(SCMP_CMP_MASKED_EQ, bits[i], bits[i]));
-		refuse(filter, "mkdir",
-		       SCMP_A1(SCMP_CMP_MASKED_EQ, bits[i], bits[i]));
-		refuse(filter, "fchmodat",
-		       SCMP_A2(SCMP_CMP_MASKED_EQ, bits[i], bits[i]));
-		refuse(filter, "mkdirat",
-		       SCMP_A2(SCMP_CMP_MASKED_EQ, bits[i], bits[i]));
-		refuse(filter, "openat",
-		       SCMP_A3(SCMP_CMP_MASKED_EQ, bits[i], bits[i]));
+		refuse_call(filter, "chmod",
+			    SCMP_A1(SCMP_CMP_MASKED_EQ, bits[i], bits[i]));
+		refuse_call(filter, "fchmod",
+			    SCMP_A1(SCMP_CMP_MASKED_EQ, bits[i], bits[i]));
+		refuse_call(filter, "mkdir",
+			    SCMP_A1(SCMP_CMP_MASKED_EQ, bits[i], bits[i]));
+		refuse_call(filter, "fchmodat",
+			    SCMP_A2(SCMP_CMP_MASKED_EQ, bits[i], bits[i]));
+		refuse_call(filter, "mkdirat",
+			    SCMP_A2(SCMP_CMP_MASKED_EQ, bits[i], bits[i]));
+		refuse_call(filter, "openat",
+			    SCMP_A3(SCMP_CMP_MASKED_EQ, bits[i], bits[i]));
 	}
-	load(filter);
+	load_filter(filter);
 }
 
 static void drop_capabilities(void)
 {
 	for (int i = 0; i <= CAP_LAST_CAP; i++)
-		must(!prctl(PR_CAPBSET_DROP, i, 0, 0, 0) || errno == EINVAL,
-		     "capabilities");
+		exit_unless(!prctl(PR_CAPBSET_DROP, i, 0, 0, 0) ||
+				    errno == EINVAL,
+			    "capabilities");
 }
 
 /* Acts like ProtectSystem=strict, and ProcSubset=pid with
@@ -241,34 +249,38 @@ static void make_read_only(const struct rules *r)
 	struct mount_attr on = {.attr_set = MOUNT_ATTR_RDONLY};
 	struct mount_attr off = {.attr_clr = MOUNT_ATTR_RDONLY};
 
-	must(!unshare(CLONE_NEWNS), "unshare");
-	must(!mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), "mount /");
+	exit_unless(!unshare(CLONE_NEWNS), "unshare");
+	exit_unless(!mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL),
+		    "mount /");
 	for (int i = 0; i < r->writable_count; i++)
-		must(!mount(r->writable[i], r->writable[i], NULL,
-			    MS_BIND | MS_REC, NULL),
-		     r->writable[i]);
-	must(!mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &on, sizeof(on)),
-	     "read-only /");
+		exit_unless(!mount(r->writable[i], r->writable[i], NULL,
+				   MS_BIND | MS_REC, NULL),
+			    r->writable[i]);
+	exit_unless(
+		!mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &on, sizeof(on)),
+		"read-only /");
 	for (int i = 0; i < r->writable_count; i++)
-		must(!mount_setattr(AT_FDCWD, r->writable[i], AT_RECURSIVE,
-				    &off, sizeof(off)),
-		     r->writable[i]);
-	must(!mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-		    "hidepid=2,subset=pid"),
-	     "mount /proc");
+		exit_unless(!mount_setattr(AT_FDCWD, r->writable[i],
+					   AT_RECURSIVE, &off, sizeof(off)),
+			    r->writable[i]);
+	exit_unless(!mount("proc", "/proc", "proc",
+			   MS_NOSUID | MS_NODEV | MS_NOEXEC,
+			   "hidepid=2,subset=pid"),
+		    "mount /proc");
 }
 
-static void apply(const struct rules *r)
+static void apply_rules(const struct rules *r)
 {
 	struct rlimit files = {r->nofile, r->nofile};
 
 	if (r->nofile)
-		must(!setrlimit(RLIMIT_NOFILE, &files), "descriptors");
+		exit_unless(!setrlimit(RLIMIT_NOFILE, &files), "descriptors");
 	if (r->writable_count)
 		make_read_only(r);
 	if (r->no_capabilities)
 		drop_capabilities();
-	must(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges");
+	exit_unless(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
+		    "no new privileges");
 	if (r->has_families)
 		forbid_families(r);
 	if (r->no_wx)
@@ -279,20 +291,21 @@ static void apply(const struct rules *r)
 		forbid_realtime();
 	if (r->no_suid)
 		forbid_suid();
-	load(r->calls);
+	load_filter(r->calls);
 }
 
 /* Makes that call and prints the result. */
-static int call(const struct rules *r, const char *name, char **words)
+static int make_system_call(const struct rules *r, const char *name,
+			    char **words)
 {
 	int number = seccomp_syscall_resolve_name(name);
 	long args[6] = {0}, got;
 
 	errno = EINVAL;
-	must(number >= 0, name);
+	exit_unless(number >= 0, name);
 	for (int i = 0; i < 6 && words[i]; i++)
 		args[i] = atol(words[i]);
-	apply(r);
+	apply_rules(r);
 	got = syscall(number, args[0], args[1], args[2], args[3], args[4],
 		      args[5]);
 	printf("%s: %s\n", name, got == -1 ? strerrorname_np(errno) : "done");
@@ -309,8 +322,8 @@ int main(int argc, char **argv)
 	}
 	read_rules(&rules, argv[1]);
 	if (argc > 3 && !strcmp(argv[2], "call"))
-		return call(&rules, argv[3], argv + 4);
-	apply(&rules);
+		return make_system_call(&rules, argv[3], argv + 4);
+	apply_rules(&rules);
 	execvp(argv[2], argv + 2);
-	must(false, argv[2]);
+	exit_unless(false, argv[2]);
 }

@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static void *serve(void *arg)
+static void *serve_heap_info(void *arg)
 {
 	int listener = (int)(intptr_t)arg;
 
@@ -32,14 +32,15 @@ static void *serve(void *arg)
 }
 
 /* Signals are for the program's own threads. */
-static void start(int listener)
+static void start_server_thread(int listener)
 {
 	sigset_t all, before;
 	pthread_t thread;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (pthread_create(&thread, NULL, serve, (void *)(intptr_t)listener))
+	if (pthread_create(&thread, NULL, serve_heap_info,
+			   (void *)(intptr_t)listener))
 		abort();
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -57,5 +58,5 @@ __attribute__((constructor)) static void listen_for_questions(void)
 	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
 	    listen(fd, 8) < 0)
 		abort();
-	start(fd);
+	start_server_thread(fd);
 }

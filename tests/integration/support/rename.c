@@ -22,7 +22,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Sets the fault of this rename: "" for none. */
-static void decide(const char *path, char what[8])
+static void decide_fault(const char *path, char what[8])
 {
 	const char *order = getenv("RENAME_FAULT");
 	char text[256];
@@ -57,7 +57,7 @@ int rename(const char *from, const char *to)
 	char what[8];
 
 	pthread_mutex_lock(&lock);
-	decide(from, what);
+	decide_fault(from, what);
 	pthread_mutex_unlock(&lock);
 	if (!strcmp(what, "kill"))
 		raise(SIGKILL);

@@ -39,7 +39,7 @@ __attribute__((constructor)) static void map_file(void)
 	close(fd);
 }
 
-static long skew(void)
+static long skew_seconds(void)
 {
 	const char *text = getenv("SKEW_SECONDS");
 
@@ -54,7 +54,7 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 
 	if (status == 0 &&
 	    (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE))
-		ts->tv_sec += skew();
+		ts->tv_sec += skew_seconds();
 	return status;
 }
 
@@ -85,7 +85,7 @@ int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict lock,
 
 	if (!next)
 		*(void **)&next = dlsym(RTLD_NEXT, "cnd_timedwait");
-	at.tv_sec -= skew();
+	at.tv_sec -= skew_seconds();
 	return next(condition, lock, &at);
 }
 
@@ -100,7 +100,7 @@ time_t time(time_t *ret)
 }
 
 #ifdef __x86_64__
-static void redirect(void *vdso, const char *name, const void *to)
+static void redirect_function(void *vdso, const char *name, const void *to)
 {
 	unsigned char jump[] = {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, /* rax = */
 				0xff, 0xe0};			    /* jmp */
@@ -125,8 +125,10 @@ __attribute__((constructor)) static void redirect_all(void)
 
 	if (!vdso || !getenv("SKEW_VDSO"))
 		return;
-	redirect(vdso, "__vdso_clock_gettime", (const void *)clock_gettime);
-	redirect(vdso, "__vdso_gettimeofday", (const void *)gettimeofday);
-	redirect(vdso, "__vdso_time", (const void *)time);
+	redirect_function(vdso, "__vdso_clock_gettime",
+			  (const void *)clock_gettime);
+	redirect_function(vdso, "__vdso_gettimeofday",
+			  (const void *)gettimeofday);
+	redirect_function(vdso, "__vdso_time", (const void *)time);
 }
 #endif

@@ -163,7 +163,7 @@ static inline int tear_down_reader(void **state)
 	return 0;
 }
 
-static inline void produce(struct world *w, const char *text, int count)
+static inline void produce_records(struct world *w, const char *text, int count)
 {
 	for (int i = 0; i < count; i++)
 		assert_int_equal(
@@ -182,10 +182,11 @@ static inline void click_some(struct world *w, uint64_t link_id,
 {
 	char text[LIVE_CLICK_TEXT_MAX];
 
-	produce(w, live_click_write(link_id, owner, text), count);
+	produce_records(w, live_click_write(link_id, owner, text), count);
 }
 
-static inline void click(struct world *w, uint64_t link_id, const char *owner)
+static inline void produce_click(struct world *w, uint64_t link_id,
+				 const char *owner)
 {
 	click_some(w, link_id, owner, 1);
 }

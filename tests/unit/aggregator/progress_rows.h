@@ -21,7 +21,7 @@ struct block {
 	uint32_t partition, epoch;
 };
 
-static inline void report(struct settled *t, struct block b)
+static inline void store_report(struct settled *t, struct block b)
 {
 	clickhouse_server_do(
 		&t->server,
@@ -39,11 +39,11 @@ static inline void report_block_at(struct settled *t, int64_t hour,
 				   uint64_t first, uint64_t last, uint64_t rows,
 				   int64_t stored_ms)
 {
-	report(t, (struct block){.hour = hour,
-				 .first = first,
-				 .last = last,
-				 .rows = rows,
-				 .stored_ms = stored_ms});
+	store_report(t, (struct block){.hour = hour,
+				       .first = first,
+				       .last = last,
+				       .rows = rows,
+				       .stored_ms = stored_ms});
 }
 
 static inline void report_block(struct settled *t, int64_t hour, uint64_t first,
@@ -61,7 +61,7 @@ struct published {
 	int64_t settled_ms;
 };
 
-static inline void publish(struct settled *t, struct published p)
+static inline void publish_attempt(struct settled *t, struct published p)
 {
 	clickhouse_server_do(
 		&t->server,
@@ -77,8 +77,8 @@ static inline void publish_hour(struct settled *t, int64_t hour,
 				uint64_t attempt, uint64_t blocks,
 				uint64_t rows)
 {
-	publish(t, (struct published){"hour", hour, attempt, blocks, rows,
-				      false, 0});
+	publish_attempt(t, (struct published){"hour", hour, attempt, blocks,
+					      rows, false, 0});
 }
 
 /* The base of the day that begins at START has the source up to that offset;

@@ -62,7 +62,7 @@ static struct access access_of(const char *words)
 	return a;
 }
 
-static void see(const struct access *a, char seen[LINKS + 3])
+static void mark_seen_links(const struct access *a, char seen[LINKS + 3])
 {
 	struct error err = {0};
 
@@ -83,7 +83,7 @@ static void a_key_sees_what_its_line_says(void **state)
 	for (size_t i = 0; i < sizeof(matrix) / sizeof(matrix[0]); i++) {
 		struct access a = access_of(matrix[i].key);
 
-		see(&a, seen);
+		mark_seen_links(&a, seen);
 		if (strcmp(seen, matrix[i].sees) != 0)
 			fail_msg("%s: sees %s, not %s", matrix[i].key, seen,
 				 matrix[i].sees);
@@ -97,7 +97,7 @@ static void without_keys_everybody_sees_all(void **state)
 	char seen[LINKS + 3];
 
 	(void)state;
-	see(&a, seen);
+	mark_seen_links(&a, seen);
 	assert_string_equal(seen, "xxxxxx x");
 }
 
@@ -108,12 +108,12 @@ static void nobody_sees_nothing(void **state)
 	char seen[LINKS + 3];
 
 	(void)state;
-	see(&a, seen);
+	mark_seen_links(&a, seen);
 	assert_string_equal(seen, "...... .");
 	api_keyring_free(a.keys);
 }
 
-static const char *refusal(const char *words, struct error *err)
+static const char *get_refusal_text(const char *words, struct error *err)
 {
 	struct access a = access_of(words);
 
@@ -127,10 +127,10 @@ static void a_refusal_says_what_to_ask_instead(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_string_equal(refusal("read owners=ann", &err),
+	assert_string_equal(get_refusal_text("read owners=ann", &err),
 			    "this key sees the links of its owners only: ask "
 			    "with code or link_id");
-	assert_string_equal(refusal("read-own", &err),
+	assert_string_equal(get_refusal_text("read-own", &err),
 			    "this key sees the links of its account only: ask "
 			    "with code or link_id");
 }

@@ -61,7 +61,7 @@ static void open_cache(struct scene *s, int64_t bytes)
 	assert_non_null(s->cache);
 }
 
-static int begin(void **state)
+static int set_up_scene(void **state)
 {
 	struct scene *s = *state;
 
@@ -71,7 +71,7 @@ static int begin(void **state)
 	return 0;
 }
 
-static int end(void **state)
+static int tear_down_scene(void **state)
 {
 	struct scene *s = *state;
 
@@ -80,7 +80,7 @@ static int end(void **state)
 	return 0;
 }
 
-static int take(void *arg, char **f, struct error *err)
+static int take_row(void *arg, char **f, struct error *err)
 {
 	struct asked *a = arg;
 
@@ -90,7 +90,7 @@ static int take(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-static void ask(struct asked *a)
+static void request_answer(struct asked *a)
 {
 	const struct answer_of what = {
 		.sql = a->sql,
@@ -103,7 +103,7 @@ static void ask(struct asked *a)
 	a->rows = 0;
 	a->status =
 		answer_cache_rows(a->s->cache, a->ch ? a->ch : a->s->server.ch,
-				  &what, take, a, &a->err);
+				  &what, take_row, a, &a->err);
 }
 
 static void answer_to(struct scene *s, const char *sql, const char *name,
@@ -111,7 +111,7 @@ static void answer_to(struct scene *s, const char *sql, const char *name,
 {
 	struct asked a = {.s = s, .sql = sql, .params = {{name, value}}};
 
-	ask(&a);
+	request_answer(&a);
 	if (a.status)
 		fail_msg("%s: %s", sql, a.err.text);
 	assert_int_equal(a.rows, 1);
@@ -129,7 +129,7 @@ static bool is_the_same(struct scene *s, const char *sql, const char *name,
 	return !strcmp(first, second);
 }
 
-static uint64_t counted(struct scene *s, const char *what)
+static uint64_t read_answer_count(struct scene *s, const char *what)
 {
 	char name[80];
 
@@ -143,8 +143,8 @@ static void what_is_asked_twice_is_asked_once(void **state)
 	struct scene *s = *state;
 
 	assert_true(is_the_same(s, UUID "1", NULL, NULL, NULL));
-	assert_int_equal(counted(s, "asked"), 1);
-	assert_int_equal(counted(s, "remembered"), 1);
+	assert_int_equal(read_answer_count(s, "asked"), 1);
+	assert_int_equal(read_answer_count(s, "remembered"), 1);
 }
 
 static void an_answer_is_of_its_statement(void **state)
@@ -193,8 +193,8 @@ static void texts_end_where_they_end(void **state)
 		.sql = sql,
 		.params = {{"param_a", "xparam_by"}, {"param_b", "z"}}};
 
-	ask(&one);
-	ask(&other);
+	request_answer(&one);
+	request_answer(&other);
 	assert_int_equal(one.status, 0);
 	assert_int_equal(other.status, 0);
 	assert_string_not_equal(one.text, other.text);
@@ -206,11 +206,11 @@ static void a_failure_is_not_remembered(void **state)
 	struct asked a = {.s = s, .sql = UUID "throwIf(1)"};
 
 	for (int i = 0; i < 2; i++) {
-		ask(&a);
+		request_answer(&a);
 		assert_int_equal(a.status, -1);
 	}
-	assert_int_equal(counted(s, "asked"), 2);
-	assert_int_equal(counted(s, "remembered"), 0);
+	assert_int_equal(read_answer_count(s, "asked"), 2);
+	assert_int_equal(read_answer_count(s, "remembered"), 0);
 }
 
 static void without_bytes_nothing_is_remembered(void **state)
@@ -219,7 +219,7 @@ static void without_bytes_nothing_is_remembered(void **state)
 
 	open_cache(s, 0);
 	assert_false(is_the_same(s, UUID "1", NULL, NULL, NULL));
-	assert_int_equal(counted(s, "asked"), 2);
+	assert_int_equal(read_answer_count(s, "asked"), 2);
 }
 
 /* A row of the answer to this query has 36 + 1 + 1 + 1 = 39 bytes. */
@@ -238,11 +238,11 @@ static void an_answer_of_an_eighth_at_most_is_remembered(void **state)
 static bool is_remembered(struct scene *s, int n)
 {
 	char sql[64], text[40];
-	uint64_t before = counted(s, "asked");
+	uint64_t before = read_answer_count(s, "asked");
 
 	snprintf(sql, sizeof(sql), UUID "%d", n);
 	answer_to(s, sql, NULL, NULL, text);
-	return counted(s, "asked") == before;
+	return read_answer_count(s, "asked") == before;
 }
 
 /* The cache has times in ms, so two answers need different ones. */
@@ -274,7 +274,7 @@ static void what_is_kept_least_goes_first(void **state)
 
 static void *ask_beside(void *arg)
 {
-	ask(arg);
+	request_answer(arg);
 	return NULL;
 }
 
@@ -284,7 +284,7 @@ static pthread_t begin_beside(struct asked *asked)
 	pthread_t thread;
 
 	assert_int_equal(pthread_create(&thread, NULL, ask_beside, asked), 0);
-	while (!counted(asked->s, "asked"))
+	while (!read_answer_count(asked->s, "asked"))
 		usleep(1000);
 	return thread;
 }
@@ -307,11 +307,11 @@ static void who_asks_the_same_meanwhile_waits_for_that_answer(void **state)
 		     second = {.s = s, .sql = first.sql};
 	pthread_t thread = begin_beside(&first);
 
-	ask(&second);
+	request_answer(&second);
 	pthread_join(thread, NULL);
 	assert_int_equal(second.status, 0);
 	assert_string_equal(first.text, second.text);
-	assert_int_equal(counted(s, "asked"), 1);
+	assert_int_equal(read_answer_count(s, "asked"), 1);
 	clickhouse_free(first.ch);
 }
 
@@ -328,7 +328,7 @@ static void no_longer_than_its_deadline(void **state)
 	second.ch = NULL;
 	second.patience = 1;
 	thread = begin_beside(&first);
-	ask(&second);
+	request_answer(&second);
 	assert_int_equal(second.status, -1);
 	assert_true(second.err.retriable);
 	assert_non_null(strstr(second.err.text, "does not answer in time"));
@@ -352,16 +352,17 @@ static void who_waited_for_one_that_failed_asks_itself(void **state)
 		     second = {.s = s, .sql = first.sql};
 	pthread_t thread = begin_beside(&first);
 
-	ask(&second);
+	request_answer(&second);
 	pthread_join(thread, NULL);
 	assert_int_equal(first.status, -1);
 	assert_int_equal(second.status, -1);
-	assert_int_equal(counted(s, "asked"), 2);
-	assert_int_equal(counted(s, "remembered"), 0);
+	assert_int_equal(read_answer_count(s, "asked"), 2);
+	assert_int_equal(read_answer_count(s, "remembered"), 0);
 	clickhouse_free(first.ch);
 }
 
-#define SCENE(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define SCENE(f)                                                               \
+	cmocka_unit_test_setup_teardown(f, set_up_scene, tear_down_scene)
 
 int main(void)
 {

@@ -5,7 +5,7 @@
 
 #include "aggregator/api/cors.h"
 
-static int check(const char *item, struct error *err)
+static int check_origin(const char *item, struct error *err)
 {
 	char copy[128];
 	char *items[] = {copy};
@@ -32,7 +32,7 @@ static void what_a_browser_sends_is_an_origin(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		if (check(good[i], &err) < 0)
+		if (check_origin(good[i], &err) < 0)
 			fail_msg("%s: %s", good[i], err.text);
 	}
 }
@@ -68,7 +68,7 @@ static void what_none_sends_is_named(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		if (check(bad[i], &err) == 0)
+		if (check_origin(bad[i], &err) == 0)
 			fail_msg("%s is taken", bad[i]);
 		assert_int_equal(err.code, ERROR_CONFIG);
 		assert_non_null(strstr(err.text, "aggregator.cors_origins: "));
@@ -76,7 +76,7 @@ static void what_none_sends_is_named(void **state)
 	}
 	/* This origin would add a header of its own; a message does not contain
 	 * line ends. */
-	assert_int_equal(check("https://a.example\r\nX: y", &err), -1);
+	assert_int_equal(check_origin("https://a.example\r\nX: y", &err), -1);
 }
 
 static void everyone_stands_alone(void **state)
@@ -95,7 +95,7 @@ static void everyone_stands_alone(void **state)
 	assert_int_equal(cors_check(&origins, &err), 0);
 }
 
-static struct http_slice slice(const char *text)
+static struct http_slice make_slice(const char *text)
 {
 	return (struct http_slice){text, strlen(text)};
 }
@@ -107,15 +107,16 @@ static void only_what_is_listed_is_allowed(void **state)
 	struct setting_strings origins = {items, 2};
 
 	(void)state;
-	assert_string_equal(cors_allowed(&origins, slice(one)), one);
-	assert_string_equal(cors_allowed(&origins, slice(two)), two);
-	assert_null(cors_allowed(&origins, slice("https://a.example.evil")));
-	assert_null(cors_allowed(&origins, slice("https://a.exampl")));
-	assert_null(cors_allowed(&origins, slice("http://a.example")));
-	assert_null(cors_allowed(&origins, slice("null")));
+	assert_string_equal(cors_allowed(&origins, make_slice(one)), one);
+	assert_string_equal(cors_allowed(&origins, make_slice(two)), two);
+	assert_null(
+		cors_allowed(&origins, make_slice("https://a.example.evil")));
+	assert_null(cors_allowed(&origins, make_slice("https://a.exampl")));
+	assert_null(cors_allowed(&origins, make_slice("http://a.example")));
+	assert_null(cors_allowed(&origins, make_slice("null")));
 	assert_null(cors_allowed(&origins, (struct http_slice){NULL, 0}));
 	origins.count = 0;
-	assert_null(cors_allowed(&origins, slice(one)));
+	assert_null(cors_allowed(&origins, make_slice(one)));
 }
 
 static void everyone_is_everyone(void **state)
@@ -125,7 +126,7 @@ static void everyone_is_everyone(void **state)
 	struct setting_strings origins = {items, 1};
 
 	(void)state;
-	assert_string_equal(cors_allowed(&origins, slice("null")), "*");
+	assert_string_equal(cors_allowed(&origins, make_slice("null")), "*");
 	assert_string_equal(cors_allowed(&origins, (struct http_slice){0}),
 			    "*");
 }

@@ -22,8 +22,8 @@ static const char *format_cursor(const char *question, const char *place,
 	return text;
 }
 
-static int parse(const char *text, const char *question,
-		 unsigned char place[CURSOR_PLACE_MAX], size_t *len)
+static int parse_cursor(const char *text, const char *question,
+			unsigned char place[CURSOR_PLACE_MAX], size_t *len)
 {
 	struct error err = {0};
 	struct buf of = {0};
@@ -67,7 +67,7 @@ static void a_place_of_any_size_comes_back(void **state)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		format_cursor("q", place, sizes[i], text);
 		assert_int_equal(strlen(text), 2 * (8 + sizes[i]));
-		assert_int_equal(parse(text, "q", found, &len), 0);
+		assert_int_equal(parse_cursor(text, "q", found, &len), 0);
 		assert_int_equal(len, sizes[i]);
 		assert_memory_equal(found, place, len);
 	}
@@ -81,23 +81,23 @@ static void what_is_no_cursor_is_refused(void **state)
 
 	(void)state;
 	format_cursor("q", "", 0, text);
-	assert_int_equal(parse(text, "q", found, &len), -1);
-	assert_int_equal(parse("", "q", found, &len), -1);
+	assert_int_equal(parse_cursor(text, "q", found, &len), -1);
+	assert_int_equal(parse_cursor("", "q", found, &len), -1);
 	format_cursor("q", "place", 5, cursor);
 	snprintf(text, sizeof(text), "%s0", cursor);
-	assert_int_equal(parse(text, "q", found, &len), -1);
+	assert_int_equal(parse_cursor(text, "q", found, &len), -1);
 	snprintf(text, sizeof(text), "%sg0", cursor);
-	assert_int_equal(parse(text, "q", found, &len), -1);
+	assert_int_equal(parse_cursor(text, "q", found, &len), -1);
 	snprintf(text, sizeof(text), "%s0g", cursor);
-	assert_int_equal(parse(text, "q", found, &len), -1);
+	assert_int_equal(parse_cursor(text, "q", found, &len), -1);
 	/* These places are longer than any real one, by one byte and by many.
 	 */
 	memset(text, '0', sizeof(text));
 	text[2 * (8 + CURSOR_PLACE_MAX + 1)] = '\0';
-	assert_int_equal(parse(text, "q", found, &len), -1);
+	assert_int_equal(parse_cursor(text, "q", found, &len), -1);
 	memset(text, '0', sizeof(text));
 	text[sizeof(text) - 2] = '\0';
-	assert_int_equal(parse(text, "q", found, &len), -1);
+	assert_int_equal(parse_cursor(text, "q", found, &len), -1);
 }
 
 /* The digest includes where the question ends and the place begins. */
@@ -109,9 +109,9 @@ static void a_cursor_is_of_one_question(void **state)
 
 	(void)state;
 	format_cursor("owner=ann", "place", 5, text);
-	assert_int_equal(parse(text, "owner=ann", found, &len), 0);
-	assert_int_equal(parse(text, "owner=bob", found, &len), -1);
-	assert_int_equal(parse(text, "", found, &len), -1);
+	assert_int_equal(parse_cursor(text, "owner=ann", found, &len), 0);
+	assert_int_equal(parse_cursor(text, "owner=bob", found, &len), -1);
+	assert_int_equal(parse_cursor(text, "", found, &len), -1);
 	format_cursor("owner=annp", "lace", 4, other);
 	assert_true(memcmp(text, other, 16) != 0);
 	/* A question that begins with the digits of another's length has

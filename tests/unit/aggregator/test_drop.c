@@ -25,8 +25,8 @@ struct day {
 	int by;
 };
 
-static uint64_t figure(const struct day *d, const char *table,
-		       const char *dimension, uint64_t right)
+static uint64_t adjust_figure(const struct day *d, const char *table,
+			      const char *dimension, uint64_t right)
 {
 	bool is_odd = d->table && !strcmp(d->table, table) &&
 		      !strcmp(d->dimension, dimension);
@@ -48,14 +48,14 @@ static void put_values(struct buf *sql, const struct day *d, const char *table,
 			continue;
 		if (!i && strcmp(table, "stats_hourly") != 0)
 			continue;
-		buf_printf(
-			sql, "('%s', %" PRId64 ", %" PRIu64 ", %" PRIu64 ")",
-			name, at, attempt,
-			figure(d, table, name, many ? TAGS * events : events));
+		buf_printf(sql, "('%s', %" PRId64 ", %" PRIu64 ", %" PRIu64 ")",
+			   name, at, attempt,
+			   adjust_figure(d, table, name,
+					 many ? TAGS * events : events));
 	}
 }
 
-static void run(struct settled *t, struct buf *sql)
+static void run_statement(struct settled *t, struct buf *sql)
 {
 	struct error err = {0};
 
@@ -73,19 +73,19 @@ static void fill_values(struct settled *t, const struct day *d)
 	buf_puts(&sql, "INSERT INTO stats_hourly (dimension, hour, attempt, "
 		       "events) VALUES ");
 	put_values(&sql, d, "stats_hourly", d->start, d->k + 1, "xxx.", ALL);
-	run(t, &sql);
+	run_statement(t, &sql);
 	buf_puts(&sql, "INSERT INTO owner_values (dimension, day, attempt, "
 		       "events) VALUES ");
 	put_values(&sql, d, "owner_values", d->start / DAY, d->copied.owner,
 		   "xxx.", OF_LINKS);
 	put_values(&sql, d, "owner_values", d->start / DAY, d->copied.value,
 		   "...x", OF_LINKS);
-	run(t, &sql);
+	run_statement(t, &sql);
 	buf_puts(&sql, "INSERT INTO day_values (dimension, day, attempt, "
 		       "events) VALUES ");
 	put_values(&sql, d, "day_values", d->start / DAY, d->copied.value,
 		   "...x", ALL);
-	run(t, &sql);
+	run_statement(t, &sql);
 }
 
 static void fill_links(struct settled *t, const struct day *d)
@@ -95,29 +95,31 @@ static void fill_links(struct settled *t, const struct day *d)
 		"INSERT INTO link_slots (link_id, slot, attempt, effective, "
 		"ineffective) VALUES (1, %" PRId64 ", %" PRIu64 ", 3, %" PRIu64
 		")",
-		d->start, d->k + 2, figure(d, "link_slots", "", OF_LINKS - 3));
+		d->start, d->k + 2,
+		adjust_figure(d, "link_slots", "", OF_LINKS - 3));
 	clickhouse_server_do(
 		&t->server,
 		"INSERT INTO link_days (link_id, day, attempt, pv) VALUES "
 		"(1, %" PRId64 ", %" PRIu64 ", %" PRIu64 ")",
-		d->start / DAY, d->k + 2, figure(d, "link_days", "", OF_LINKS));
+		d->start / DAY, d->k + 2,
+		adjust_figure(d, "link_days", "", OF_LINKS));
 	clickhouse_server_do(
 		&t->server,
 		"INSERT INTO sealed_slots (link_id, slot, attempt, events) "
 		"VALUES (1, %" PRId64 ", %" PRIu64 ", %" PRIu64 ")",
 		d->start, d->copied.sealed,
-		figure(d, "sealed_slots", "", OF_LINKS));
+		adjust_figure(d, "sealed_slots", "", OF_LINKS));
 	clickhouse_server_do(
 		&t->server,
 		"INSERT INTO owner_slots (owner, slot, attempt, events) "
 		"VALUES ('ann', %" PRId64 ", %" PRIu64 ", %" PRIu64 ")",
 		d->start, d->copied.owner,
-		figure(d, "owner_slots", "", OF_LINKS));
+		adjust_figure(d, "owner_slots", "", OF_LINKS));
 }
 
 /* Publishes the rows of the tables. */
-static void publish(struct settled *t, const struct day *d, const char *kind,
-		    uint64_t attempt)
+static void publish_attempt(struct settled *t, const struct day *d,
+			    const char *kind, uint64_t attempt)
 {
 	clickhouse_server_do(&t->server,
 			     "INSERT INTO settled (kind, unit, attempt, "
@@ -126,15 +128,15 @@ static void publish(struct settled *t, const struct day *d, const char *kind,
 			     kind, d->start, attempt, ALL);
 }
 
-static void fill(struct settled *t, const struct day *d)
+static void store_settled_day(struct settled *t, const struct day *d)
 {
 	fill_values(t, d);
 	fill_links(t, d);
-	publish(t, d, "hour", d->k + 1);
-	publish(t, d, "link_day", d->k + 2);
-	publish(t, d, "sealed_day", d->copied.sealed);
-	publish(t, d, "owner_day", d->copied.owner);
-	publish(t, d, "value_day", d->copied.value);
+	publish_attempt(t, d, "hour", d->k + 1);
+	publish_attempt(t, d, "link_day", d->k + 2);
+	publish_attempt(t, d, "sealed_day", d->copied.sealed);
+	publish_attempt(t, d, "owner_day", d->copied.owner);
+	publish_attempt(t, d, "value_day", d->copied.value);
 }
 
 static struct day day_under(struct settled *t, uint64_t k)
@@ -168,7 +170,8 @@ static void insert_rows(struct settled *t, const struct day *d)
 
 /* --- figures in tables ---------------------------------------------------- */
 
-static struct drop_lack check(struct settled *t, const struct day *d)
+static struct drop_lack check_settled_day(struct settled *t,
+					  const struct day *d)
 {
 	struct drop_lack lack = {0};
 	struct error err = {0};
@@ -184,8 +187,8 @@ static void a_day_that_every_table_has_lacks_nothing(void **state)
 	const struct day d = day_under(t, 100);
 
 	insert_rows(t, &d);
-	fill(t, &d);
-	assert_null(check(t, &d).table);
+	store_settled_day(t, &d);
+	assert_null(check_settled_day(t, &d).table);
 }
 
 /* A figure of each table and kind of dimension, and the value it must have. */
@@ -221,8 +224,8 @@ static void one_figure_that_is_not_right_is_told(void **state)
 		d.table = figures[i / 2].table;
 		d.dimension = figures[i / 2].dimension;
 		d.by = i % 2 ? 1 : -1;
-		fill(t, &d);
-		lack = check(t, &d);
+		store_settled_day(t, &d);
+		lack = check_settled_day(t, &d);
 		if (!lack.table)
 			fail_msg("%s by '%s', %d", d.table, d.dimension, d.by);
 		assert_string_equal(lack.table, d.table);
@@ -276,7 +279,7 @@ static void a_day_that_is_whole_is_dropped_once(void **state)
 	struct day d = begin_day(t);
 	struct drop_outcome found;
 
-	fill(t, &d);
+	store_settled_day(t, &d);
 	found = drop_first(t);
 	assert_true(found.dropped);
 	assert_int_equal(found.start, d.start);
@@ -304,7 +307,7 @@ static void a_day_is_dropped_when_it_is_old(void **state)
 	struct settled *t = *state;
 	struct day d = begin_day(t);
 
-	fill(t, &d);
+	store_settled_day(t, &d);
 	t->last.complete_until--;
 	assert_int_equal(drop_first(t).start, -1);
 	t->last.complete_until++;
@@ -327,16 +330,16 @@ static void a_day_is_dropped_when_all_of_it_is_copied(void **state)
 		      {"owner_day", d.copied.owner},
 		      {"value_day", d.copied.value}};
 
-	fill(t, &d);
+	store_settled_day(t, &d);
 	for (size_t i = 0; i < 3; i++) {
 		clickhouse_server_do(&t->server,
 				     "ALTER TABLE settled DELETE WHERE "
 				     "kind = '%s' SETTINGS mutations_sync = 1",
 				     copies[i].kind);
 		assert_int_equal(drop_first(t).start, -1);
-		publish(t, &d, copies[i].kind, copies[i].attempt);
+		publish_attempt(t, &d, copies[i].kind, copies[i].attempt);
 	}
-	publish(t, &d, "hour", 200);
+	publish_attempt(t, &d, "hour", 200);
 	assert_int_equal(drop_first(t).start, -1);
 }
 
@@ -353,7 +356,7 @@ static void a_run_that_has_not_ended_keeps_its_day(void **state)
 	struct settled *t = *state;
 	struct day d = begin_day(t);
 
-	fill(t, &d);
+	store_settled_day(t, &d);
 	note_run(t, &d, "begun");
 	assert_kept(t, DROP_BEHIND_RUN);
 	note_run(t, &d, "done");
@@ -365,7 +368,7 @@ static void hours_that_are_to_be_settled_keep_a_day(void **state)
 	struct settled *t = *state;
 	struct day d = begin_day(t);
 
-	fill(t, &d);
+	store_settled_day(t, &d);
 	clickhouse_server_do(
 		&t->server,
 		"INSERT INTO ingest_progress (epoch, topic, partition, first, "
@@ -381,7 +384,7 @@ static void a_day_of_other_rows_than_are_settled_is_kept(void **state)
 	struct day d = begin_day(t);
 	struct drop_outcome found;
 
-	fill(t, &d);
+	store_settled_day(t, &d);
 	settled_insert_some(t, d.start + DAY - 1, 1);
 	found = drop_first(t);
 	assert_int_equal(found.why, DROP_DIFFERS);
@@ -399,7 +402,7 @@ static void a_day_that_a_table_lacks_is_settled_again(void **state)
 	d.table = "owner_slots";
 	d.dimension = "";
 	d.by = -1;
-	fill(t, &d);
+	store_settled_day(t, &d);
 	found = drop_first(t);
 	assert_int_equal(found.why, DROP_LACKS);
 	assert_string_equal(found.lack.table, "owner_slots");
@@ -428,7 +431,7 @@ static void an_hour_is_published(struct settled *t)
 {
 	const struct day d = day_under(t, 100);
 
-	publish(t, &d, "hour", 200);
+	publish_attempt(t, &d, "hour", 200);
 	clickhouse_server_do(&t->server,
 			     "INSERT INTO stats_hourly (dimension, hour, "
 			     "attempt, events) VALUES ('total', %" PRId64
@@ -440,21 +443,21 @@ static void it_is_sealed_anew(struct settled *t)
 {
 	const struct day d = day_under(t, 100);
 
-	publish(t, &d, "sealed_day", 200);
+	publish_attempt(t, &d, "sealed_day", 200);
 }
 
 static void owners_are_copied_anew(struct settled *t)
 {
 	const struct day d = day_under(t, 100);
 
-	publish(t, &d, "owner_day", 200);
+	publish_attempt(t, &d, "owner_day", 200);
 }
 
 static void values_are_copied_anew(struct settled *t)
 {
 	const struct day d = day_under(t, 100);
 
-	publish(t, &d, "value_day", 200);
+	publish_attempt(t, &d, "value_day", 200);
 }
 
 static void a_run_begins(struct settled *t)
@@ -487,7 +490,7 @@ static void what_changes_before_it_is_published_keeps_a_day(void **state)
 		settled_empty_tables(&t->server);
 		t->next_offset = 0;
 		d = begin_day(t);
-		fill(t, &d);
+		store_settled_day(t, &d);
 		t->on_lease = acts[i];
 		t->lease_at = 1;
 		assert_kept(t, DROP_CHANGED);
@@ -502,7 +505,7 @@ static void without_the_lease_nothing_is_dropped(void **state)
 	struct drop_outcome found;
 	struct error err = {0};
 
-	fill(t, &d);
+	store_settled_day(t, &d);
 	t->lost = true;
 	assert_int_equal(drop_next(&t->s, -1, &t->last, &found, &removed, &err),
 			 -1);
@@ -540,7 +543,7 @@ static void rows_that_were_dropped_are_deleted_later(void **state)
 	struct settled *t = *state;
 	struct day d = begin_day(t);
 
-	fill(t, &d);
+	store_settled_day(t, &d);
 	assert_true(drop_first(t).dropped);
 	/* One row came since, and one is of another partition. */
 	settled_insert_some(t, d.start, 1);
@@ -560,7 +563,7 @@ static void rows_whose_base_is_not_whole_stay(void **state)
 	struct settled *t = *state;
 	struct day d = begin_day(t);
 
-	fill(t, &d);
+	store_settled_day(t, &d);
 	assert_true(drop_first(t).dropped);
 	clickhouse_server_do(&t->server, "TRUNCATE TABLE owner_slots");
 	t->s.clock.server_ms += KEEP + CLOCK_MINUTE;

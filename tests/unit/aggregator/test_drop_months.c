@@ -263,7 +263,7 @@ static void what_settling_goes_on_from_is_not_deleted(void **state)
 
 /* --- thinning ------------------------------------------------------------- */
 
-static void thin(struct settled *t)
+static void delete_unread_rows(struct settled *t)
 {
 	struct error err = {0};
 
@@ -278,7 +278,7 @@ struct report {
 	const char *topic;
 };
 
-static void report(struct settled *t, struct report r)
+static void store_report(struct settled *t, struct report r)
 {
 	int64_t stored = r.stored ? r.stored : r.hour;
 
@@ -303,7 +303,8 @@ static bool has_report(struct settled *t, unsigned last)
 /* With this report, no earlier one is the newest of its source. */
 static void report_october(struct settled *t)
 {
-	report(t, (struct report){.hour = START, .last = 1000, .rows = 1});
+	store_report(t,
+		     (struct report){.hour = START, .last = 1000, .rows = 1});
 }
 
 static void reports_of_months_whose_days_are_dropped_go(void **state)
@@ -312,26 +313,27 @@ static void reports_of_months_whose_days_are_dropped_go(void **state)
 
 	t->settings.raw_days = 10;
 	report_october(t);
-	report(t, (struct report){.hour = SEPTEMBER, .last = 1, .rows = 1});
-	report(t,
-	       (struct report){.hour = SEPTEMBER + DAY, .last = 2, .rows = 1});
+	store_report(t,
+		     (struct report){.hour = SEPTEMBER, .last = 1, .rows = 1});
+	store_report(t, (struct report){
+				.hour = SEPTEMBER + DAY, .last = 2, .rows = 1});
 	/* This report was stored in October. */
-	report(t, (struct report){.hour = SEPTEMBER,
-				  .stored = OCTOBER,
-				  .last = 3,
-				  .rows = 1});
+	store_report(t, (struct report){.hour = SEPTEMBER,
+					.stored = OCTOBER,
+					.last = 3,
+					.rows = 1});
 	settled_drop(t, SEPTEMBER, 5);
-	thin(t); /* no day of October was dropped */
+	delete_unread_rows(t); /* no day of October was dropped */
 	assert_true(has_report(t, 1));
 	settled_drop(t, OCTOBER, 6);
-	thin(t);
+	delete_unread_rows(t);
 	assert_false(has_report(t, 1));
 	assert_true(has_report(t, 2));
 	assert_true(has_report(t, 3));
 	assert_true(has_report(t, 1000));
 	/* All days of a month that was dropped whole count as dropped. */
 	publish_kept_from(t, settling_now(&t->s));
-	thin(t);
+	delete_unread_rows(t);
 	assert_false(has_report(t, 2));
 	assert_true(has_report(t, 3));
 }
@@ -341,13 +343,14 @@ static void without_a_bound_for_rows_nothing_is_thinned(void **state)
 	struct settled *t = *state;
 
 	report_october(t);
-	report(t, (struct report){.hour = SEPTEMBER, .last = 1, .rows = 1});
+	store_report(t,
+		     (struct report){.hour = SEPTEMBER, .last = 1, .rows = 1});
 	settled_drop(t, SEPTEMBER, 5);
 	settled_drop(t, OCTOBER, 6);
-	thin(t);
+	delete_unread_rows(t);
 	assert_true(has_report(t, 1));
 	t->settings.raw_days = 1;
-	thin(t);
+	delete_unread_rows(t);
 	assert_false(has_report(t, 1));
 }
 
@@ -358,18 +361,21 @@ static void the_greatest_offset_of_each_source_stays(void **state)
 
 	t->settings.raw_days = 10;
 	/* The newest reports have no rows, so they do not give an offset. */
-	report(t, (struct report){.hour = START, .last = 1000});
-	report(t, (struct report){.hour = SEPTEMBER, .last = 7, .rows = 1});
-	report(t, (struct report){.hour = SEPTEMBER, .last = 6, .rows = 1});
-	report(t, (struct report){
-			  .hour = START, .last = 1000, .topic = "import:a"});
-	report(t, (struct report){.hour = SEPTEMBER,
-				  .last = 9,
-				  .lost = 1,
-				  .topic = "import:a"});
+	store_report(t, (struct report){.hour = START, .last = 1000});
+	store_report(t,
+		     (struct report){.hour = SEPTEMBER, .last = 7, .rows = 1});
+	store_report(t,
+		     (struct report){.hour = SEPTEMBER, .last = 6, .rows = 1});
+	store_report(t, (struct report){.hour = START,
+					.last = 1000,
+					.topic = "import:a"});
+	store_report(t, (struct report){.hour = SEPTEMBER,
+					.last = 9,
+					.lost = 1,
+					.topic = "import:a"});
 	settled_drop(t, SEPTEMBER, 5);
 	settled_drop(t, OCTOBER, 6);
-	thin(t);
+	delete_unread_rows(t);
 	assert_true(has_report(t, 7));
 	assert_false(has_report(t, 6));
 	assert_true(has_report(t, 9));
@@ -381,15 +387,16 @@ static void the_last_three_days_of_each_partition_stay(void **state)
 	struct settled *t = *state;
 
 	t->settings.raw_days = 10;
-	report(t, (struct report){.hour = SEPTEMBER, .last = 1000, .rows = 1});
+	store_report(
+		t, (struct report){.hour = SEPTEMBER, .last = 1000, .rows = 1});
 	for (int i = 0; i < 4; i++)
-		report(t, (struct report){.hour = SEPTEMBER - i * DAY,
-					  .last = (unsigned)i + 1,
-					  .rows = 1});
+		store_report(t, (struct report){.hour = SEPTEMBER - i * DAY,
+						.last = (unsigned)i + 1,
+						.rows = 1});
 	for (int i = 0; i < 4; i++)
 		settled_drop(t, SEPTEMBER - i * DAY, 5);
 	settled_drop(t, OCTOBER, 6);
-	thin(t);
+	delete_unread_rows(t);
 	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(has_report(t, i + 1), i < 3);
 }
@@ -412,7 +419,7 @@ static void reports_that_came_in_the_last_two_days_stay(void **state)
 			"toIntervalSecond(%" PRId64 ")",
 			i, SEPTEMBER, ages[i]);
 	settled_drop(t, OCTOBER, 6);
-	thin(t);
+	delete_unread_rows(t);
 	assert_true(has_report(t, 0));
 	assert_true(has_report(t, 1));
 	assert_false(has_report(t, 2));
@@ -443,7 +450,7 @@ static void counters_of_dropped_hours_go_with_their_month(void **state)
 		if (cases[i].dropped)
 			settled_drop(t, cases[i].hour / DAY * DAY, 5);
 	}
-	thin(t);
+	delete_unread_rows(t);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(clickhouse_server_number(
 					 &t->server,
@@ -453,16 +460,16 @@ static void counters_of_dropped_hours_go_with_their_month(void **state)
 					 cases[i].hour),
 				 cases[i].stays);
 	publish_kept_from(t, settling_now(&t->s));
-	thin(t);
+	delete_unread_rows(t);
 	assert_int_equal(count_rows(t, "redirector_counters", "1"), 2);
 }
 
 /* --- the journal of imports ----------------------------------------------- */
 
 /* `age` is in seconds before now. */
-static void journal(struct settled *t, const char *log, unsigned epoch,
-		    const char *what, unsigned number, unsigned last,
-		    int64_t age)
+static void store_journal_row(struct settled *t, const char *log,
+			      unsigned epoch, const char *what, unsigned number,
+			      unsigned last, int64_t age)
 {
 	clickhouse_server_do(
 		&t->server,
@@ -487,11 +494,11 @@ static void runs_before_the_newest_go_in_two_days(void **state)
 	struct settled *t = *state;
 
 	t->settings.raw_days = 10;
-	journal(t, "a", 1, "run", 1, 0, 2 * DAY + 60);
-	journal(t, "a", 1, "run", 2, 0, 2 * DAY - 60);
-	journal(t, "a", 1, "run", 3, 0, 2 * DAY + 60);
-	journal(t, "b", 1, "run", 2, 0, 2 * DAY + 60);
-	thin(t);
+	store_journal_row(t, "a", 1, "run", 1, 0, 2 * DAY + 60);
+	store_journal_row(t, "a", 1, "run", 2, 0, 2 * DAY - 60);
+	store_journal_row(t, "a", 1, "run", 3, 0, 2 * DAY + 60);
+	store_journal_row(t, "b", 1, "run", 2, 0, 2 * DAY + 60);
+	delete_unread_rows(t);
 	assert_int_equal(count_journal(t, "run", 1, 0), 0);
 	assert_int_equal(count_journal(t, "run", 2, 0), 2);
 	assert_int_equal(count_journal(t, "run", 3, 0), 1);
@@ -503,22 +510,26 @@ static void batches_that_are_done_go_in_two_days(void **state)
 	struct settled *t = *state;
 
 	t->settings.raw_days = 10;
-	report(t, (struct report){.hour = START,
-				  .last = 40,
-				  .rows = 1,
-				  .topic = "import:a"});
-	report(t, (struct report){.hour = START,
-				  .last = 20,
-				  .rows = 1,
-				  .topic = "import:a"});
-	journal(t, "a", 1, "block", 0, 10, 2 * DAY + 60);
-	journal(t, "a", 1, "block", 0, 20, 2 * DAY + 60); /* reported */
-	journal(t, "a", 1, "block", 0, 30, 2 * DAY - 60); /* recent */
-	journal(t, "a", 1, "block", 0, 40, 2 * DAY + 60);
-	journal(t, "a", 1, "block", 0, 50, 2 * DAY + 60); /* not done */
-	journal(t, "a", 2, "block", 0, 11, 2 * DAY + 60); /* another epoch */
-	journal(t, "b", 1, "block", 0, 12, 2 * DAY + 60); /* another log */
-	thin(t);
+	store_report(t, (struct report){.hour = START,
+					.last = 40,
+					.rows = 1,
+					.topic = "import:a"});
+	store_report(t, (struct report){.hour = START,
+					.last = 20,
+					.rows = 1,
+					.topic = "import:a"});
+	store_journal_row(t, "a", 1, "block", 0, 10, 2 * DAY + 60);
+	store_journal_row(t, "a", 1, "block", 0, 20,
+			  2 * DAY + 60); /* reported */
+	store_journal_row(t, "a", 1, "block", 0, 30, 2 * DAY - 60); /* recent */
+	store_journal_row(t, "a", 1, "block", 0, 40, 2 * DAY + 60);
+	store_journal_row(t, "a", 1, "block", 0, 50,
+			  2 * DAY + 60); /* not done */
+	store_journal_row(t, "a", 2, "block", 0, 11,
+			  2 * DAY + 60); /* another epoch */
+	store_journal_row(t, "b", 1, "block", 0, 12,
+			  2 * DAY + 60); /* another log */
+	delete_unread_rows(t);
 	assert_int_equal(count_journal(t, "block", 0, 10), 0);
 	assert_int_equal(count_rows(t, "import_journal", "1"), 6);
 }
@@ -528,12 +539,12 @@ static void batches_of_an_import_that_was_undone_go(void **state)
 	struct settled *t = *state;
 
 	t->settings.raw_days = 10;
-	journal(t, "a", 1, "block", 0, 10, 2 * DAY + 60);
-	journal(t, "a", 1, "block", 0, 20, 2 * DAY - 60);
-	journal(t, "a", 2, "block", 0, 30, 2 * DAY + 60);
-	journal(t, "b", 1, "block", 0, 40, 2 * DAY + 60);
-	journal(t, "a", 1, "undone", 0, 0, 2 * DAY + 60);
-	thin(t);
+	store_journal_row(t, "a", 1, "block", 0, 10, 2 * DAY + 60);
+	store_journal_row(t, "a", 1, "block", 0, 20, 2 * DAY - 60);
+	store_journal_row(t, "a", 2, "block", 0, 30, 2 * DAY + 60);
+	store_journal_row(t, "b", 1, "block", 0, 40, 2 * DAY + 60);
+	store_journal_row(t, "a", 1, "undone", 0, 0, 2 * DAY + 60);
+	delete_unread_rows(t);
 	assert_int_equal(count_journal(t, "block", 0, 10), 0);
 	assert_int_equal(count_rows(t, "import_journal", "1"), 4);
 }

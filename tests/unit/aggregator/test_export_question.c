@@ -4,7 +4,7 @@
 
 #include "aggregator/export/export_question.h"
 
-static int parse(struct export_question *q, const char *text)
+static int parse_question(struct export_question *q, const char *text)
 {
 	struct error err = {0};
 	int status = export_question_parse(
@@ -21,15 +21,15 @@ static void questions_are_read(void **state)
 	struct export_question q;
 
 	(void)state;
-	assert_int_equal(parse(&q, ""), 0);
+	assert_int_equal(parse_question(&q, ""), 0);
 	assert_int_equal(q.from_ms, -1);
 	assert_int_equal(q.to_ms, -1);
 	assert_int_equal(q.format, EXPORT_NDJSON);
-	assert_int_equal(parse(&q, "owner=&format=csv&limit=5"), 0);
+	assert_int_equal(parse_question(&q, "owner=&format=csv&limit=5"), 0);
 	assert_true(q.has_owner);
 	assert_int_equal(q.format, EXPORT_CSV);
 	assert_int_equal(q.limit, 5);
-	assert_int_equal(parse(&q, "from=1970-01-01T00:00:01.5Z"), 0);
+	assert_int_equal(parse_question(&q, "from=1970-01-01T00:00:01.5Z"), 0);
 	assert_int_equal(q.from_ms, 1500);
 }
 
@@ -110,7 +110,7 @@ static void what_makes_no_sense_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		if (parse(&q, bad[i]) == 0)
+		if (parse_question(&q, bad[i]) == 0)
 			fail_msg("%s", bad[i]);
 	}
 }
@@ -133,7 +133,7 @@ static void a_cursor_comes_back_as_it_was(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(parse(&q, "owner=ann"), 0);
+	assert_int_equal(parse_question(&q, "owner=ann"), 0);
 	export_cursor_put(&text, &q, &some_cursor);
 	assert_int_equal(export_cursor_parse(&q, buf_cstr(&text), &back, &err),
 			 0);
@@ -158,15 +158,15 @@ static void a_cursor_is_of_its_question_only(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(parse(&q, "owner=ann"), 0);
+	assert_int_equal(parse_question(&q, "owner=ann"), 0);
 	export_cursor_put(&text, &q, &some_cursor);
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
-		assert_int_equal(parse(&q, others[i]), 0);
+		assert_int_equal(parse_question(&q, others[i]), 0);
 		assert_int_equal(
 			export_cursor_parse(&q, buf_cstr(&text), &back, &err),
 			-1);
 	}
-	assert_int_equal(parse(&q, "owner=ann&limit=3&format=csv"), 0);
+	assert_int_equal(parse_question(&q, "owner=ann&limit=3&format=csv"), 0);
 	assert_int_equal(export_cursor_parse(&q, text.data, &back, &err), 0);
 	buf_free(&text);
 }
@@ -179,7 +179,7 @@ static void a_cursor_that_was_made_up_is_looked_at(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(parse(&q, ""), 0);
+	assert_int_equal(parse_question(&q, ""), 0);
 	cursor.after.ts_ms = cursor.range.to_ms;
 	export_cursor_put(&text, &q, &cursor);
 	assert_int_equal(export_cursor_parse(&q, buf_cstr(&text), &back, &err),

@@ -4,8 +4,8 @@
 
 #include "aggregator/api/filter.h"
 
-static int add(struct filters *f, const char *name, const char *text,
-	       struct error *err)
+static int add_filter(struct filters *f, const char *name, const char *text,
+		      struct error *err)
 {
 	return filters_add(f, dimension_find_filter(name), text, err);
 }
@@ -45,7 +45,8 @@ static void a_filter_takes_its_values(void **state)
 		struct filters f = {0};
 		struct error err = {0};
 
-		assert_int_equal(add(&f, "country", cases[i].text, &err), 0);
+		assert_int_equal(add_filter(&f, "country", cases[i].text, &err),
+				 0);
 		if (filter_takes(&f.items[0], cases[i].value) != cases[i].takes)
 			fail_msg("%s: %s", cases[i].text, cases[i].value);
 		filters_release(&f);
@@ -61,8 +62,8 @@ static void conditions_name_their_parameters(void **state)
 	struct buf sql = {0};
 
 	(void)state;
-	assert_int_equal(add(&f, "country", "US,\tB", &err), 0);
-	assert_int_equal(add(&f, "tag", "-a", &err), 0);
+	assert_int_equal(add_filter(&f, "country", "US,\tB", &err), 0);
+	assert_int_equal(add_filter(&f, "tag", "-a", &err), 0);
 	filters_put_sql(&f, &sql);
 	assert_string_equal(
 		buf_cstr(&sql),
@@ -87,20 +88,20 @@ static void there_are_bounds(void **state)
 
 	(void)state;
 	memset(text, 'x', FILTER_VALUE_MAX);
-	assert_int_equal(add(&f, "city", text, &err), 0);
+	assert_int_equal(add_filter(&f, "city", text, &err), 0);
 	text[FILTER_VALUE_MAX] = 'x';
-	assert_int_equal(add(&f, "city", text, &err), -1);
+	assert_int_equal(add_filter(&f, "city", text, &err), -1);
 	assert_int_equal(err.code, ERROR_INPUT);
 	memset(text, ',', FILTER_VALUES_MAX);
 	text[FILTER_VALUES_MAX - 1] = '\0';
-	assert_int_equal(add(&f, "city", text, &err), 0);
+	assert_int_equal(add_filter(&f, "city", text, &err), 0);
 	text[FILTER_VALUES_MAX - 1] = ',';
 	text[FILTER_VALUES_MAX] = '\0';
-	assert_int_equal(add(&f, "city", text, &err), -1);
+	assert_int_equal(add_filter(&f, "city", text, &err), -1);
 	assert_string_equal(err.text, "city: expected up to 100 values");
 	while (f.count < FILTERS_MAX)
-		assert_int_equal(add(&f, "city", "a", &err), 0);
-	assert_int_equal(add(&f, "city", "a", &err), -1);
+		assert_int_equal(add_filter(&f, "city", "a", &err), 0);
+	assert_int_equal(add_filter(&f, "city", "a", &err), -1);
 	assert_string_equal(err.text, "city: expected up to 16 filters");
 	filters_release(&f);
 }
@@ -117,7 +118,8 @@ static void what_is_no_filter_is_refused(void **state)
 		struct filters f = {0};
 		struct error err = {0};
 
-		assert_int_equal(add(&f, cases[i][0], cases[i][1], &err), -1);
+		assert_int_equal(add_filter(&f, cases[i][0], cases[i][1], &err),
+				 -1);
 		assert_int_equal(err.code, ERROR_INPUT);
 		filters_release(&f);
 	}
@@ -135,8 +137,8 @@ static void a_filter_is_found_by_its_dimension(void **state)
 
 	(void)state;
 	assert_null(filters_find(&f, city));
-	assert_int_equal(add(&f, "city", "a", &err), 0);
-	assert_int_equal(add(&f, "tag", "b", &err), 0);
+	assert_int_equal(add_filter(&f, "city", "a", &err), 0);
+	assert_int_equal(add_filter(&f, "tag", "b", &err), 0);
 	assert_ptr_equal(filters_find(&f, city), &f.items[0]);
 	assert_ptr_equal(filters_find(&f, tag), &f.items[1]);
 	filters_release(&f);

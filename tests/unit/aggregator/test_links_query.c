@@ -7,7 +7,8 @@
 
 static const struct aggregator_settings settings = {.groups_max = 500};
 
-static int parse(struct links_query *q, const char *query, struct error *err)
+static int parse_query(struct links_query *q, const char *query,
+		       struct error *err)
 {
 	struct http_slice slice = {query, strlen(query)};
 
@@ -35,7 +36,7 @@ static void assert_refused(const char *query, const char *says)
 	struct links_query q;
 	struct error err = {0};
 
-	assert_int_equal(parse(&q, query, &err), -1);
+	assert_int_equal(parse_query(&q, query, &err), -1);
 	assert_int_equal(err.code, ERROR_INPUT);
 	if (strncmp(err.text, says, strlen(says)) != 0)
 		fail_msg("%s: %s", query, err.text);
@@ -48,7 +49,7 @@ static void nothing_said_asks_for_the_newest(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(parse(&q, "", &err), 0);
+	assert_int_equal(parse_query(&q, "", &err), 0);
 	assert_false(links_query_filters(&q));
 	assert_false(q.by_clicks);
 	assert_int_equal(q.limit, 100);
@@ -64,11 +65,13 @@ static void each_filter_is_read(void **state)
 
 	(void)state;
 	assert_int_equal(
-		parse(&q,
-		      "q=a%25b&tag=t&owner=&campaign=c&domain=d&state=live&"
-		      "url=u&created_from=2026-11-21&"
-		      "created_to=2026-11-21T00:00:00.001Z&sort=clicks&limit=7",
-		      &err),
+		parse_query(
+			&q,
+			"q=a%25b&tag=t&owner=&campaign=c&domain=d&state=live&"
+			"url=u&created_from=2026-11-21&"
+			"created_to=2026-11-21T00:00:00.001Z&sort=clicks&limit="
+			"7",
+			&err),
 		0);
 	assert_string_equal(q.filters[LINKS_TEXT], "a%b");
 	assert_string_equal(q.filters[LINKS_TAG], "t");
@@ -122,7 +125,7 @@ static void a_refusal_names_every_parameter(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(parse(&q, "code=a", &err), -1);
+	assert_int_equal(parse_query(&q, "code=a", &err), -1);
 	assert_string_equal(err.text,
 			    "code: no such parameter; known here: q, tag, "
 			    "owner, campaign, domain, state, url, "
@@ -136,10 +139,10 @@ static void assert_comes_back(const char *query, struct links_place place)
 	char cursor[CURSOR_MAX], text[256];
 	struct error err = {0};
 
-	assert_int_equal(parse(&q, query, &err), 0);
+	assert_int_equal(parse_query(&q, query, &err), 0);
 	snprintf(text, sizeof(text), "%s&limit=3&cursor=%s", query,
 		 format_cursor(&q, &place, cursor));
-	assert_int_equal(parse(&again, text, &err), 0);
+	assert_int_equal(parse_query(&again, text, &err), 0);
 	assert_int_equal(again.at.part, place.part);
 	assert_true(again.at.number == place.number);
 	assert_true(again.at.link_id == place.link_id);
@@ -180,7 +183,7 @@ static void a_cursor_is_of_no_other_question(void **state)
 	char cursor[CURSOR_MAX];
 
 	(void)state;
-	assert_int_equal(parse(&q, "owner=ann&tag=b", &err), 0);
+	assert_int_equal(parse_query(&q, "owner=ann&tag=b", &err), 0);
 	format_cursor(&q, &q.at, cursor);
 	assert_not_of(cursor, "");
 	assert_not_of(cursor, "owner=ann");
@@ -200,7 +203,7 @@ static void a_damaged_cursor_is_refused(void **state)
 	char cursor[CURSOR_MAX];
 
 	(void)state;
-	assert_int_equal(parse(&q, "", &err), 0);
+	assert_int_equal(parse_query(&q, "", &err), 0);
 	format_cursor(&q, &q.at, cursor);
 	assert_int_equal(links_cursor_parse(&q, cursor, &place, &err), 0);
 	for (size_t i = 0; cursor[i]; i++) {
@@ -233,7 +236,7 @@ static void a_cursor_of_a_place_that_cannot_be_is_refused(void **state)
 	char cursor[CURSOR_MAX];
 
 	(void)state;
-	assert_int_equal(parse(&q, "", &err), 0);
+	assert_int_equal(parse_query(&q, "", &err), 0);
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		format_cursor(&q, &places[i], cursor);
 		assert_int_equal(links_cursor_parse(&q, cursor, &place, &err),
@@ -258,7 +261,7 @@ static void assert_taken(const char *query)
 	struct links_query q;
 	struct error err = {0};
 
-	if (parse(&q, query, &err) < 0)
+	if (parse_query(&q, query, &err) < 0)
 		fail_msg("%s: %s", query, err.text);
 	links_query_release(&q);
 }
@@ -323,7 +326,7 @@ static void assert_about(const char *query, const struct access_bounds *bounds,
 	struct links_query q;
 	struct error err = {0};
 
-	assert_int_equal(parse(&q, query, &err), 0);
+	assert_int_equal(parse_query(&q, query, &err), 0);
 	q.bounds = bounds;
 	if (links_query_filters(&q) != some_only ||
 	    links_query_is_by_owner(&q) != by_owner)
@@ -375,7 +378,7 @@ static void a_place_beyond_the_days_is_none_of_a_list_by_clicks(void **state)
 	char cursor[CURSOR_MAX];
 
 	(void)state;
-	assert_int_equal(parse(&q, "sort=clicks", &err), 0);
+	assert_int_equal(parse_query(&q, "sort=clicks", &err), 0);
 	format_cursor(&q, &place, cursor);
 	assert_int_equal(links_cursor_parse(&q, cursor, &found, &err), -1);
 	assert_int_equal(err.code, ERROR_INPUT);

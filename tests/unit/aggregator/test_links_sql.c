@@ -41,7 +41,7 @@ static const struct version versions[] = {
 	{6, 1, "", "", "forgotten", "", "'', '', [], ''"},
 };
 
-static int begin(void **state)
+static int set_up_links(void **state)
 {
 	settled_begin(state);
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
@@ -89,7 +89,7 @@ static void find_links(struct settled *t, const struct links_query *q,
 	buf_free(&sql);
 }
 
-static void ask(struct links_query *q, const char *query)
+static void parse_query(struct links_query *q, const char *query)
 {
 	static const struct aggregator_settings settings = {.groups_max = 100};
 	struct error err = {0};
@@ -106,7 +106,7 @@ static void assert_listed(struct settled *t, const char *query,
 	struct links_query q;
 	struct found found;
 
-	ask(&q, query);
+	parse_query(&q, query);
 	q.bounds = bounds;
 	for (int indexed = 0; indexed < 2; indexed++) {
 		const struct links_scan scan = {
@@ -212,7 +212,7 @@ static void ask_of_four(struct links_query *q)
 
 	snprintf(query, sizeof(query), "created_to=%s",
 		 rfc3339_format(CREATED + 5, to));
-	ask(q, query);
+	parse_query(q, query);
 }
 
 static void a_page_goes_on_behind_the_last_candidate(void **state)
@@ -248,7 +248,7 @@ static void links_of_one_ms_are_told_apart_by_their_numbers(void **state)
 			     "fromUnixTimestamp64Milli(toInt64(%" PRId64
 			     "), 'UTC') FROM numbers(3)",
 			     CREATED + 2);
-	ask(&q, "");
+	parse_query(&q, "");
 	scan.after =
 		(struct links_place){LINKS_BY_CREATION, CREATED + 2, 101, 0};
 	find_links(t, &q, &scan, &found);
@@ -303,7 +303,7 @@ static void assert_by_clicks(struct settled *t, struct links_place after,
 	struct links_scan scan = {.after = after, .candidates = candidates};
 	struct found found;
 
-	ask(&q, query);
+	parse_query(&q, query);
 	q.since_day = 100;
 	scan.after.until_day = 102;
 	find_links(t, &q, &scan, &found);
@@ -339,7 +339,8 @@ static void those_without_clicks_follow(void **state)
 			 "sort=clicks&owner=bob", "5");
 }
 
-#define PAGE_TEST(f) cmocka_unit_test_setup_teardown(f, begin, settled_end)
+#define PAGE_TEST(f)                                                           \
+	cmocka_unit_test_setup_teardown(f, set_up_links, settled_end)
 
 int main(void)
 {

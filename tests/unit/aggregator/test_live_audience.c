@@ -59,7 +59,7 @@ a_listener_who_sees_some_is_told_with_the_archives_owner(void **state)
 
 	join_reader(w, &any);
 	/* The link was given to another owner since. */
-	click(w, 2, "ann");
+	produce_click(w, 2, "ann");
 	EVENTUALLY(w->told[SEES_SOME] == 1);
 	assert_int_equal(w->last[SEES_SOME], 2);
 	assert_string_equal(w->account, "acme");
@@ -74,8 +74,8 @@ static void a_click_without_a_link_is_for_those_who_see_all(void **state)
 	struct world *w = *state;
 
 	join_reader(w, &any);
-	click(w, 0, "ann");
-	click(w, 1, "ann");
+	produce_click(w, 0, "ann");
+	produce_click(w, 1, "ann");
 	EVENTUALLY(w->told[SEES_SOME] == 1);
 	assert_int_equal(w->last[SEES_SOME], 1);
 	assert_int_equal(w->told[SEES_ALL], 2);
@@ -87,9 +87,9 @@ static void assert_hears(struct world *w, bool ann, bool bob, bool cy)
 {
 	int before = w->told[SEES_SOME], expected = before + ann + bob + cy;
 
-	click(w, 1, "ann");
-	click(w, 2, "bob");
-	click(w, 3, "cy");
+	produce_click(w, 1, "ann");
+	produce_click(w, 2, "bob");
+	produce_click(w, 3, "cy");
 	EVENTUALLY(w->told[SEES_SOME] >= expected);
 	if (cy)
 		assert_int_equal(w->last[SEES_SOME], 3);
@@ -131,7 +131,7 @@ static void a_click_is_lost_for_some_where_no_archive_answers(void **state)
 	struct world *w = *state;
 
 	join_reader(w, &any);
-	click(w, 1, "ann");
+	produce_click(w, 1, "ann");
 	EVENTUALLY(w->lost[SEES_SOME] == 1);
 	assert_int_equal(w->lost[SEES_ALL], 0);
 	assert_int_equal(w->told[SEES_SOME], 0);

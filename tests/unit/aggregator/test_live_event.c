@@ -11,7 +11,7 @@
 	"\"verdict\":\"human\""
 #define GOOD "{\"id\":\"" ID "\",\"link_id\":\"42\"," REST ",\"human\":true}"
 
-static struct live_event *parse(const char *text, struct error *err)
+static struct live_event *parse_event(const char *text, struct error *err)
 {
 	*err = (struct error){0};
 	return live_event_parse(text, strlen(text), err);
@@ -21,7 +21,7 @@ static void assert_refused(const char *text, const char *says)
 {
 	struct error err;
 
-	assert_null(parse(text, &err));
+	assert_null(parse_event(text, &err));
 	assert_int_equal(err.code, ERROR_INPUT);
 	if (!strstr(err.text, says))
 		fail_msg("%s: %s", text, err.text);
@@ -39,7 +39,7 @@ static void an_event_is_made_anew_of_what_is_known(void **state)
 		"\"owner\":\"ann\",\"country\":\"DE\",\"verdict\":\"human\","
 		"\"reason\":\"a\\nb\xe2\x80\xa8\",\"human\":true}\n\n";
 	struct error err;
-	struct live_event *e = parse(text, &err);
+	struct live_event *e = parse_event(text, &err);
 
 	(void)state;
 	assert_non_null(e);
@@ -86,7 +86,8 @@ static void what_is_no_event_is_refused(void **state)
 	free(much);
 }
 
-static int question(struct question *q, const char *query, struct error *err)
+static int parse_question(struct question *q, const char *query,
+			  struct error *err)
 {
 	const struct aggregator_settings settings = {
 		.groups_max = 50,
@@ -123,18 +124,18 @@ static void a_question_chooses(void **state)
 		{"verdict=-human", false, true},
 	};
 	struct error err = {0};
-	struct live_event *person = parse(GOOD, &err);
-	struct live_event *robot =
-		parse("{\"id\":\"" ID "\",\"link_id\":\"0\",\"ts\":\"\","
-		      "\"code\":\"\",\"domain\":\"\",\"owner\":\"\","
-		      "\"country\":\"\",\"verdict\":\"bot\",\"human\":false}",
-		      &err);
+	struct live_event *person = parse_event(GOOD, &err);
+	struct live_event *robot = parse_event(
+		"{\"id\":\"" ID "\",\"link_id\":\"0\",\"ts\":\"\","
+		"\"code\":\"\",\"domain\":\"\",\"owner\":\"\","
+		"\"country\":\"\",\"verdict\":\"bot\",\"human\":false}",
+		&err);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct question q;
 
-		assert_int_equal(question(&q, cases[i].query, &err), 0);
+		assert_int_equal(parse_question(&q, cases[i].query, &err), 0);
 		if (live_event_matches(person, &q) != cases[i].person ||
 		    live_event_matches(robot, &q) != cases[i].robot)
 			fail_msg("%s", cases[i].query);

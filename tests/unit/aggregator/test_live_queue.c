@@ -2,7 +2,7 @@
 
 #include "aggregator/api/live/live_queue.h"
 
-static void put(struct live_queue *q, unsigned number, bool loses)
+static void put_event(struct live_queue *q, unsigned number, bool loses)
 {
 	struct live_event *e = live_click_make(number, "");
 
@@ -27,11 +27,11 @@ static void the_oldest_are_lost_and_counted(void **state)
 	assert_true(live_queue_init(&q, 3));
 	assert_null(live_queue_take(&q));
 	for (unsigned i = 1; i <= 3; i++)
-		put(&q, i, false);
+		put_event(&q, i, false);
 	assert_takes(&q, 1);
-	put(&q, 4, false);
-	put(&q, 5, true);
-	put(&q, 6, true);
+	put_event(&q, 4, false);
+	put_event(&q, 5, true);
+	put_event(&q, 6, true);
 	assert_int_equal(live_queue_take_lost(&q), 2);
 	assert_int_equal(live_queue_take_lost(&q), 0);
 	for (unsigned i = 4; i <= 6; i++)
@@ -47,9 +47,9 @@ static void what_waits_goes_with_the_queue(void **state)
 	(void)state;
 	live_queue_release(&q);
 	assert_true(live_queue_init(&q, 2));
-	put(&q, 1, false);
-	put(&q, 2, false);
-	put(&q, 3, true);
+	put_event(&q, 1, false);
+	put_event(&q, 2, false);
+	put_event(&q, 3, true);
 	live_queue_release(&q);
 }
 

@@ -74,10 +74,10 @@ static void a_listener_who_sees_all_is_told_each_click(void **state)
 	struct world *w = *state;
 
 	join_reader(w, &all);
-	click(w, 1, "ann");
+	produce_click(w, 1, "ann");
 	EVENTUALLY(w->told[SEES_ALL] == 1);
 	/* The archive does not have the link. */
-	click(w, 99, "dan");
+	produce_click(w, 99, "dan");
 	EVENTUALLY(w->told[SEES_ALL] == 2);
 	assert_int_equal(w->last[SEES_ALL], 99);
 	assert_int_equal(w->ready, 1);
@@ -89,8 +89,8 @@ static void a_record_that_is_no_click_is_counted_and_passed_over(void **state)
 	struct world *w = *state;
 
 	join_reader(w, &all);
-	produce(w, "{}", 2);
-	click(w, 1, "ann");
+	produce_records(w, "{}", 2);
+	produce_click(w, 1, "ann");
 	EVENTUALLY(w->told[SEES_ALL] == 1);
 	assert_int_equal(metric_value(w->rejected), 2);
 }
@@ -100,15 +100,15 @@ static void nothing_is_read_while_nobody_listens(void **state)
 	struct world *w = *state;
 
 	join_reader(w, &all);
-	click(w, 1, "ann");
+	produce_click(w, 1, "ann");
 	EVENTUALLY(w->told[SEES_ALL] == 1);
 	live_reader_leave(w->reader, &all);
 	EVENTUALLY(!live_reader_is_ready(w->reader));
 	EVENTUALLY(closings);
-	click(w, 2, "bob");
+	produce_click(w, 2, "bob");
 	join_reader(w, &all);
 	EVENTUALLY(w->ready == 2);
-	click(w, 3, "cy");
+	produce_click(w, 3, "cy");
 	EVENTUALLY(w->last[SEES_ALL] == 3);
 	assert_int_equal(w->told[SEES_ALL], 2);
 }
@@ -122,7 +122,7 @@ static void the_topic_is_read_as_long_as_one_listens(void **state)
 	join_reader(w, &another);
 	live_reader_leave(w->reader, &all);
 	for (int i = 1; i <= 2; i++) {
-		click(w, 1, "ann");
+		produce_click(w, 1, "ann");
 		EVENTUALLY(w->told[SEES_ALL] == i);
 	}
 	assert_int_equal(closings, 0);
@@ -175,7 +175,7 @@ static void brokers_that_do_not_answer_are_asked_again_later(void **state)
 	brokers_fail = false;
 	EVENTUALLY(w->ready == 1);
 	assert_in_range(shortest_pause, RETRY_MS, AWAIT_MS);
-	click(w, 1, "ann");
+	produce_click(w, 1, "ann");
 	EVENTUALLY(w->told[SEES_ALL] == 1);
 }
 

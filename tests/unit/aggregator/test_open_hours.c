@@ -23,7 +23,7 @@ static struct open_world open_world_of(struct settled *t)
 }
 
 /* Stores clicks through a link and reports them as a block. */
-static void store(struct open_world *w, unsigned link, unsigned count)
+static void store_clicks(struct open_world *w, unsigned link, unsigned count)
 {
 	const uint64_t first = w->t->next_offset;
 
@@ -41,7 +41,7 @@ static void store(struct open_world *w, unsigned link, unsigned count)
 
 /* Settles what was stored; checks whether it was added to the attempt before,
  * and whether that attempt is provisional. */
-static void settle(struct open_world *w, bool added, bool provisional)
+static void settle_open_hour(struct open_world *w, bool added, bool provisional)
 {
 	struct settle_count n;
 	struct error err = {0};
@@ -79,13 +79,13 @@ static void what_arrived_is_added(void **state)
 {
 	struct open_world w = open_world_of(*state);
 
-	store(&w, 1, 5);
-	store(&w, 2, 3);
-	settle(&w, false, false);
-	store(&w, 2, 4);
-	settle(&w, true, false);
-	store(&w, 3, 1);
-	settle(&w, true, false);
+	store_clicks(&w, 1, 5);
+	store_clicks(&w, 2, 3);
+	settle_open_hour(&w, false, false);
+	store_clicks(&w, 2, 4);
+	settle_open_hour(&w, true, false);
+	store_clicks(&w, 3, 1);
+	settle_open_hour(&w, true, false);
 	assert_events(&w, "total", "\t13");
 	assert_events(&w, "link", "1\t5\n2\t7\n3\t1");
 	open_hours_free(w.open);
@@ -98,14 +98,14 @@ what_is_added_to_an_attempt_without_all_values_is_provisional(void **state)
 	struct open_world w = open_world_of(*state);
 
 	w.t->settings.values_max = 1;
-	store(&w, 1, 5);
-	settle(&w, false, false);
-	store(&w, 2, 3);
+	store_clicks(&w, 1, 5);
+	settle_open_hour(&w, false, false);
+	store_clicks(&w, 2, 3);
 	/* The attempt that this is added to kept all values. */
-	settle(&w, true, false);
+	settle_open_hour(&w, true, false);
 	assert_events(&w, "link", "*\t3\n1\t5");
-	store(&w, 2, 4);
-	settle(&w, true, true);
+	store_clicks(&w, 2, 4);
+	settle_open_hour(&w, true, true);
 	assert_events(&w, "total", "\t12");
 	open_hours_free(w.open);
 }
@@ -115,11 +115,11 @@ an_hour_of_which_nothing_is_known_is_settled_from_all_rows(void **state)
 {
 	struct open_world w = open_world_of(*state);
 
-	store(&w, 1, 5);
-	settle(&w, false, false);
-	store(&w, 1, 2);
+	store_clicks(&w, 1, 5);
+	settle_open_hour(&w, false, false);
+	store_clicks(&w, 1, 2);
 	open_hours_forget(w.open, w.start);
-	settle(&w, false, false);
+	settle_open_hour(&w, false, false);
 	assert_events(&w, "total", "\t7");
 	open_hours_free(w.open);
 }

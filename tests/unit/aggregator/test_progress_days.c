@@ -25,8 +25,8 @@ static bool is_stale(struct settled *t, int64_t day)
 static void publish_day(struct settled *t, uint64_t attempt, uint64_t blocks,
 			uint64_t rows)
 {
-	publish(t, (struct published){"link_day", START, attempt, blocks, rows,
-				      false, 0});
+	publish_attempt(t, (struct published){"link_day", START, attempt,
+					      blocks, rows, false, 0});
 }
 
 /* Publishes hours with three blocks and twelve rows in all. */
@@ -104,15 +104,15 @@ static void a_day_is_not_settled_again_so_soon(void **state)
 	int64_t now = settling_now(&t->s);
 
 	publish_hours(t);
-	publish(t, (struct published){"link_day", START, 7, 1, 1, false,
-				      now - 1000});
+	publish_attempt(t, (struct published){"link_day", START, 7, 1, 1, false,
+					      now - 1000});
 	ask_stale(t, CLOSED, now - 1001, false);
 	assert_int_equal(t->list.count, 0);
 	ask_stale(t, CLOSED, now - 1000, false);
 	assert_int_equal(t->list.count, 1);
 	/* A time that was written by a clock that was ahead delays nothing. */
-	publish(t, (struct published){"link_day", START, 8, 1, 1, false,
-				      now + CLOCK_DAY});
+	publish_attempt(t, (struct published){"link_day", START, 8, 1, 1, false,
+					      now + CLOCK_DAY});
 	ask_stale(t, CLOSED, now - 1001, false);
 	assert_int_equal(t->list.count, 1);
 }
@@ -120,8 +120,8 @@ static void a_day_is_not_settled_again_so_soon(void **state)
 static void hold_day(struct settled *t, uint64_t attempt, uint64_t blocks,
 		     uint64_t rows)
 {
-	publish(t, (struct published){"held_day", START, attempt, blocks, rows,
-				      false, 0});
+	publish_attempt(t, (struct published){"held_day", START, attempt,
+					      blocks, rows, false, 0});
 }
 
 static void a_day_that_is_held_back_waits_until_it_changes(void **state)
@@ -199,8 +199,8 @@ static struct held_back ask_held_back(struct settled *t)
 static void hold_hour(struct settled *t, int64_t hour, uint64_t attempt,
 		      uint64_t blocks, uint64_t rows)
 {
-	publish(t, (struct published){"held_hour", hour, attempt, blocks, rows,
-				      false, 0});
+	publish_attempt(t, (struct published){"held_hour", hour, attempt,
+					      blocks, rows, false, 0});
 }
 
 static void hours_and_days_that_are_held_back_are_counted(void **state)

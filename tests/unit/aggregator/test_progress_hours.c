@@ -116,14 +116,16 @@ static void blocks_of_other_sources_are_no_repeats(void **state)
 {
 	struct settled *t = *state;
 
-	report(t, (struct block){.hour = HOUR_OF(0), .last = 6, .rows = 7});
-	report(t, (struct block){.hour = HOUR_OF(0),
-				 .last = 6,
-				 .rows = 7,
-				 .partition = 1});
-	report(t,
-	       (struct block){
-		       .hour = HOUR_OF(0), .last = 6, .rows = 7, .epoch = 1});
+	store_report(t,
+		     (struct block){.hour = HOUR_OF(0), .last = 6, .rows = 7});
+	store_report(t, (struct block){.hour = HOUR_OF(0),
+				       .last = 6,
+				       .rows = 7,
+				       .partition = 1});
+	store_report(t, (struct block){.hour = HOUR_OF(0),
+				       .last = 6,
+				       .rows = 7,
+				       .epoch = 1});
 	assert_true(is_stale(t, HOUR_OF(0)));
 	assert_int_equal(find_stale(t, HOUR_OF(0))->blocks, 3);
 	assert_int_equal(find_stale(t, HOUR_OF(0))->rows, 21);
@@ -187,8 +189,8 @@ blocks_are_stored_ten_minutes_before_their_hour_at_most(void **state)
 static void hold_hour(struct settled *t, uint64_t attempt, uint64_t blocks,
 		      uint64_t rows)
 {
-	publish(t, (struct published){"held_hour", HOUR_OF(0), attempt, blocks,
-				      rows, false, 0});
+	publish_attempt(t, (struct published){"held_hour", HOUR_OF(0), attempt,
+					      blocks, rows, false, 0});
 }
 
 static void an_hour_that_is_held_back_waits_until_it_changes(void **state)
@@ -225,9 +227,10 @@ static void an_open_hour_is_stale_a_minute_after_its_end(void **state)
 	int64_t over = now - HOUR - PROGRESS_CLOSES;
 	int64_t closing = now - HOUR - PROGRESS_CLOSES + 50;
 
-	publish(t, (struct published){"hour", over, 5, 1, 7, true, 0});
+	publish_attempt(t, (struct published){"hour", over, 5, 1, 7, true, 0});
 	report_block(t, over, 0, 6, 7);
-	publish(t, (struct published){"hour", closing, 5, 1, 7, true, 0});
+	publish_attempt(t,
+			(struct published){"hour", closing, 5, 1, 7, true, 0});
 	report_block(t, closing, 7, 13, 7);
 	/* The hour is checked without a block that was stored since. */
 	ask_stale(t, INT64_MAX / 2, INT64_MAX, false);
@@ -246,7 +249,7 @@ static void an_open_hour_of_long_ago_is_stale_when_it_is_touched(void **state)
 	struct settled *t = *state;
 	int64_t old = settling_now(&t->s) / CLOCK_SECOND - DAY - 60;
 
-	publish(t, (struct published){"hour", old, 5, 1, 7, true, 0});
+	publish_attempt(t, (struct published){"hour", old, 5, 1, 7, true, 0});
 	report_block(t, old, 0, 6, 7);
 	ask_stale(t, INT64_MAX / 2, INT64_MAX, false);
 	assert_int_equal(t->list.count, 0);
@@ -262,8 +265,8 @@ static void hours_of_dropped_months_are_never_stale(void **state)
 
 	for (int i = 0; i < 3; i++)
 		report_block(t, HOUR_OF(i), (uint64_t)i, (uint64_t)i, 1);
-	publish(t,
-		(struct published){"kept_from", HOUR_OF(1), 9, 0, 0, false, 0});
+	publish_attempt(t, (struct published){"kept_from", HOUR_OF(1), 9, 0, 0,
+					      false, 0});
 	ask_stale(t, 0, INT64_MAX, true);
 	assert_int_equal(t->list.count, 2);
 	assert_int_equal(t->list.items[0].start, HOUR_OF(1));
@@ -314,13 +317,14 @@ static void a_source_without_a_frontier_counts_whole(void **state)
 
 	settled_drop(t, START, 8);
 	drop_source(t, 8, 0, 6);
-	report(t, (struct block){.hour = HOUR_OF(0),
-				 .last = 6,
-				 .rows = 7,
-				 .partition = 1});
-	report(t,
-	       (struct block){
-		       .hour = HOUR_OF(0), .last = 6, .rows = 7, .epoch = 1});
+	store_report(t, (struct block){.hour = HOUR_OF(0),
+				       .last = 6,
+				       .rows = 7,
+				       .partition = 1});
+	store_report(t, (struct block){.hour = HOUR_OF(0),
+				       .last = 6,
+				       .rows = 7,
+				       .epoch = 1});
 	/* The next day was not dropped. */
 	report_block(t, START + DAY, 0, 6, 7);
 	ask_stale(t, 0, INT64_MAX, false);

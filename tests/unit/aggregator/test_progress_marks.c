@@ -85,8 +85,8 @@ static void marks_change_with_all_that_is_published(void **state)
 
 	publish_hour(t, HOUR_OF(1), 5, 1, 1);
 	(void)read_marks(t, &before);
-	publish(t,
-		(struct published){"held_hour", HOUR_OF(1), 5, 1, 1, false, 0});
+	publish_attempt(t, (struct published){"held_hour", HOUR_OF(1), 5, 1, 1,
+					      false, 0});
 	(void)read_marks(t, &after);
 	assert_int_not_equal(after, before);
 	before = after;

@@ -50,8 +50,8 @@ static void a_promise_waits_for_edges_and_is_kept(void **state)
 	assert_int_equal(promise_mark(0, 5000, &last), 0);
 }
 
-static struct progress next(int64_t before, int64_t now, size_t left,
-			    int64_t left_from)
+static struct progress compute_next_progress(int64_t before, int64_t now,
+					     size_t left, int64_t left_from)
 {
 	const struct progress last = {
 		.read_until = 11, .complete_until = before, .mended = 5};
@@ -63,7 +63,8 @@ static struct progress next(int64_t before, int64_t now, size_t left,
 
 static void without_hours_that_are_left_all_is_promised(void **state)
 {
-	struct progress p = next(NOW - 9000, NOW, 0, INT64_MAX);
+	struct progress p =
+		compute_next_progress(NOW - 9000, NOW, 0, INT64_MAX);
 
 	(void)state;
 	assert_int_equal(p.complete_until, NOW);
@@ -74,18 +75,24 @@ static void without_hours_that_are_left_all_is_promised(void **state)
 static void it_stays_before_the_first_hour_that_is_left(void **state)
 {
 	const int64_t hour = NOW / 1000;
-	struct progress p = next(NOW - 9000, NOW + 5000, 1, hour);
+	struct progress p =
+		compute_next_progress(NOW - 9000, NOW + 5000, 1, hour);
 
 	(void)state;
 	assert_int_equal(p.complete_until, NOW);
 	assert_int_equal(p.read_until, 11);
 	/* A part of the hour's first second does not belong to the hour before.
 	 */
-	assert_int_equal(next(0, NOW + 999, 1, hour).complete_until, NOW);
-	assert_int_equal(next(0, NOW, 1, hour).complete_until, NOW);
-	assert_int_equal(next(0, NOW - 1, 1, hour).complete_until, NOW - 1);
+	assert_int_equal(
+		compute_next_progress(0, NOW + 999, 1, hour).complete_until,
+		NOW);
+	assert_int_equal(compute_next_progress(0, NOW, 1, hour).complete_until,
+			 NOW);
+	assert_int_equal(
+		compute_next_progress(0, NOW - 1, 1, hour).complete_until,
+		NOW - 1);
 	/* Some hours are left, but the watermark waits for none of them. */
-	p = next(NOW - 9000, NOW, 3, INT64_MAX);
+	p = compute_next_progress(NOW - 9000, NOW, 3, INT64_MAX);
 	assert_int_equal(p.complete_until, NOW);
 	assert_int_equal(p.read_until, 11);
 }
@@ -94,9 +101,11 @@ static void what_was_promised_before_is_not_taken_back(void **state)
 {
 	(void)state;
 	assert_int_equal(
-		next(NOW, NOW + 5000, 1, NOW / 1000 - 3600).complete_until,
+		compute_next_progress(NOW, NOW + 5000, 1, NOW / 1000 - 3600)
+			.complete_until,
 		NOW);
-	assert_int_equal(next(NOW, NOW - 5000, 0, INT64_MAX).complete_until,
+	assert_int_equal(compute_next_progress(NOW, NOW - 5000, 0, INT64_MAX)
+				 .complete_until,
 			 NOW);
 }
 

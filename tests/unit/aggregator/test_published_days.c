@@ -5,7 +5,8 @@
 #define DAY INT64_C(86400)
 #define MS  INT64_C(1000)
 
-static struct published_days of(struct published_day *items, size_t count)
+static struct published_days make_published_days(struct published_day *items,
+						 size_t count)
 {
 	return (struct published_days){items, count};
 }
@@ -14,7 +15,7 @@ static void counts_are_complete_up_to_the_first_day_that_is_not(void **state)
 {
 	struct published_day items[] = {
 		{10 * DAY, 5, true}, {12 * DAY, 6, false}, {13 * DAY, 7, true}};
-	struct published_days days = of(items, 3);
+	struct published_days days = make_published_days(items, 3);
 	struct progress last = {.complete_until = (14 * DAY + 7) * MS};
 
 	(void)state;
@@ -32,7 +33,7 @@ static void days_are_settled_up_to_the_last_that_is_published(void **state)
 	struct published_day items[] = {{10 * DAY, 0, false},
 					{12 * DAY, 6, true},
 					{15 * DAY, 0, false}};
-	struct published_days days = of(items, 3);
+	struct published_days days = make_published_days(items, 3);
 	struct progress last = {.complete_until = 0};
 
 	(void)state;
@@ -57,7 +58,7 @@ static void days_are_settled_up_to_the_last_that_is_published(void **state)
 
 static void without_days_the_watermark_alone_tells(void **state)
 {
-	struct published_days none = of(NULL, 0);
+	struct published_days none = make_published_days(NULL, 0);
 	struct progress last = {.complete_until = 0};
 
 	(void)state;

@@ -18,7 +18,7 @@ static const struct aggregator_settings settings = {
 	(ASK_LINK | ASK_RANGE | ASK_INTERVAL | ASK_GROUP | ASK_BOTS |          \
 	 ASK_FORMAT)
 
-static int now(void *arg, int64_t *ret_ms, struct error *err)
+static int read_fixed_clock(void *arg, int64_t *ret_ms, struct error *err)
 {
 	(void)arg;
 	(void)err;
@@ -26,12 +26,13 @@ static int now(void *arg, int64_t *ret_ms, struct error *err)
 	return 0;
 }
 
-static int parse(struct question *q, const char *query, unsigned known,
-		 struct error *err)
+static int parse_question(struct question *q, const char *query, unsigned known,
+			  struct error *err)
 {
 	struct http_slice slice = {query, strlen(query)};
 
-	return question_parse(q, slice, known, &settings, now, NULL, err);
+	return question_parse(q, slice, known, &settings, read_fixed_clock,
+			      NULL, err);
 }
 
 static void assert_refused(const char *query, const char *says)
@@ -39,7 +40,7 @@ static void assert_refused(const char *query, const char *says)
 	struct question q;
 	struct error err = {0};
 
-	assert_int_equal(parse(&q, query, ALL, &err), -1);
+	assert_int_equal(parse_question(&q, query, ALL, &err), -1);
 	assert_int_equal(err.code, ERROR_INPUT);
 	if (strncmp(err.text, says, strlen(says)) != 0)
 		fail_msg("%s: %s", query, err.text);
@@ -52,7 +53,7 @@ static void nothing_said_asks_for_the_last_day_by_hour(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(parse(&q, "", ALL, &err), 0);
+	assert_int_equal(parse_question(&q, "", ALL, &err), 0);
 	assert_int_equal(q.to, NOW / 1000 - 7 * 60 + 900);
 	assert_int_equal(q.from, NOW / 1000 - 7 * 60 - 86400);
 	assert_int_equal(q.interval, BUCKET_HOUR);
@@ -61,7 +62,8 @@ static void nothing_said_asks_for_the_last_day_by_hour(void **state)
 	question_release(&q);
 	/* One day before the start of an interval is the start of an interval,
 	 * too. */
-	assert_int_equal(parse(&q, "to=2026-11-21T10:00:00Z", ALL, &err), 0);
+	assert_int_equal(
+		parse_question(&q, "to=2026-11-21T10:00:00Z", ALL, &err), 0);
 	assert_int_equal(q.to - q.from, 86400);
 	question_release(&q);
 }
@@ -72,8 +74,9 @@ static void a_default_start_is_that_of_a_local_interval(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(parse(&q, "tz=Asia/Kolkata&interval=day", ALL, &err),
-			 0);
+	assert_int_equal(
+		parse_question(&q, "tz=Asia/Kolkata&interval=day", ALL, &err),
+		0);
 	assert_int_equal((q.from + 19800) % 86400, 0);
 	question_release(&q);
 }
@@ -84,10 +87,11 @@ static void a_bare_date_is_local_midnight(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(parse(&q,
+	assert_int_equal(
+		parse_question(&q,
 			       "from=2026-11-20&to=2026-11-21&tz=Asia/Kolkata",
 			       ALL, &err),
-			 0);
+		0);
 	assert_int_equal((q.from + 19800) % 86400, 0);
 	assert_int_equal(q.to - q.from, 86400);
 	question_release(&q);
@@ -129,25 +133,26 @@ static void a_parameter_of_another_route_is_refused(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(parse(&q, "group_by=country", ASK_RANGE, &err), -1);
+	assert_int_equal(
+		parse_question(&q, "group_by=country", ASK_RANGE, &err), -1);
 	assert_non_null(strstr(err.text, "known here: from, to, tz"));
 	question_release(&q);
 }
 
 /* Parses a query that must be accepted; the caller releases it. */
-static struct question parsed(const char *query, unsigned known)
+static struct question parse_valid_question(const char *query, unsigned known)
 {
 	struct question q;
 	struct error err = {0};
 
-	if (parse(&q, query, known, &err) < 0)
+	if (parse_question(&q, query, known, &err) < 0)
 		fail_msg("%s: %s", query, err.text);
 	return q;
 }
 
 static void a_range_has_a_slot_at_least(void **state)
 {
-	struct question q = parsed(
+	struct question q = parse_valid_question(
 		"from=2026-11-20T10:00:00Z&to=2026-11-20T10:15:00Z", ALL);
 
 	(void)state;
@@ -165,7 +170,8 @@ static void a_range_has_a_slot_at_least(void **state)
 
 static void times_lie_between_1970_and_2106(void **state)
 {
-	struct question q = parsed("from=1970-01-01&to=2106-02-07", ALL);
+	struct question q =
+		parse_valid_question("from=1970-01-01&to=2106-02-07", ALL);
 
 	(void)state;
 	assert_int_equal(q.from, 0);
@@ -176,12 +182,12 @@ static void times_lie_between_1970_and_2106(void **state)
 	assert_refused("from=1969-12-31T23:45:00Z",
 		       "from: expected a time from");
 	/* The default start is not before 1970. */
-	q = parsed("to=1970-01-01T00:15:00Z", ALL);
+	q = parse_valid_question("to=1970-01-01T00:15:00Z", ALL);
 	assert_int_equal(q.from, 0);
 	assert_false(q.has_from);
 	assert_true(q.has_to);
 	question_release(&q);
-	q = parsed("from=2026-11-20", ALL);
+	q = parse_valid_question("from=2026-11-20", ALL);
 	assert_true(q.has_from);
 	assert_false(q.has_to);
 	question_release(&q);
@@ -189,18 +195,18 @@ static void times_lie_between_1970_and_2106(void **state)
 
 static void numbers_are_taken_up_to_their_bounds(void **state)
 {
-	struct question q =
-		parsed("limit=50&link_id=18446744073709551615", ALL);
+	struct question q = parse_valid_question(
+		"limit=50&link_id=18446744073709551615", ALL);
 
 	(void)state;
 	assert_int_equal(q.limit, 50);
 	assert_true(q.link_id == UINT64_MAX);
 	question_release(&q);
-	q = parsed("limit=1&link_id=1", ALL);
+	q = parse_valid_question("limit=1&link_id=1", ALL);
 	assert_int_equal(q.limit, 1);
 	assert_int_equal(q.link_id, 1);
 	question_release(&q);
-	q = parsed("", ALL);
+	q = parse_valid_question("", ALL);
 	assert_int_equal(q.limit, 50);
 	question_release(&q);
 	assert_refused("limit=0", "limit: ");
@@ -228,7 +234,7 @@ static void codes_have_up_to_64_of_their_letters(void **state)
 
 static void groups_are_by_one_or_two_dimensions(void **state)
 {
-	struct question q = parsed("group_by=country,owner", ALL);
+	struct question q = parse_valid_question("group_by=country,owner", ALL);
 
 	(void)state;
 	assert_int_equal(q.group_by_count, 2);
@@ -237,13 +243,13 @@ static void groups_are_by_one_or_two_dimensions(void **state)
 	assert_false(question_groups_daily(&q));
 	assert_false(question_groups_many(&q));
 	question_release(&q);
-	q = parsed("group_by=owner,tag", ALL);
+	q = parse_valid_question("group_by=owner,tag", ALL);
 	assert_true(question_groups_many(&q));
 	question_release(&q);
-	q = parsed("group_by=region", ALL);
+	q = parse_valid_question("group_by=region", ALL);
 	assert_true(question_groups_daily(&q));
 	question_release(&q);
-	q = parsed("group_by=region,owner", ALL);
+	q = parse_valid_question("group_by=region,owner", ALL);
 	assert_false(question_groups_daily(&q));
 	question_release(&q);
 	assert_refused("group_by=country,owner,city", "group_by: expected at");
@@ -259,7 +265,7 @@ static void a_refusal_names_every_dimension(void **state)
 	const char *at;
 
 	(void)state;
-	assert_int_equal(parse(&q, "group_by=total", ALL, &err), -1);
+	assert_int_equal(parse_question(&q, "group_by=total", ALL, &err), -1);
 	at = strstr(err.text, " of ");
 	assert_non_null(at);
 	at += strlen(" of ");
@@ -284,7 +290,7 @@ static void what_is_counted_is_said_by_name(void **state)
 		struct question q;
 
 		snprintf(query, sizeof(query), "bots=%s", names[i]);
-		q = parsed(query, ALL);
+		q = parse_valid_question(query, ALL);
 		assert_int_equal(q.bots, i);
 		assert_string_equal(bots_mode_name(q.bots), names[i]);
 		question_release(&q);
@@ -293,38 +299,42 @@ static void what_is_counted_is_said_by_name(void **state)
 
 static void a_verdict_leaves_no_choice_of_robots(void **state)
 {
-	struct question q = parsed("verdict=bot&country=-DE", ALL | ASK_FILTER);
+	struct question q = parse_valid_question("verdict=bot&country=-DE",
+						 ALL | ASK_FILTER);
 	struct error err = {0};
 
 	(void)state;
 	assert_int_equal(q.bots, BOTS_INCLUDE);
 	assert_int_equal(q.filters.count, 2);
 	question_release(&q);
-	assert_int_equal(
-		parse(&q, "verdict=bot&bots=only", ALL | ASK_FILTER, &err), -1);
+	assert_int_equal(parse_question(&q, "verdict=bot&bots=only",
+					ALL | ASK_FILTER, &err),
+			 -1);
 	assert_non_null(strstr(err.text, "bots, verdict: give one of them"));
 	question_release(&q);
-	q = parsed("country=DE&bots=only", ALL | ASK_FILTER);
+	q = parse_valid_question("country=DE&bots=only", ALL | ASK_FILTER);
 	assert_int_equal(q.bots, BOTS_ONLY);
 	question_release(&q);
-	assert_int_equal(parse(&q, "country=DE", ALL, &err), -1);
+	assert_int_equal(parse_question(&q, "country=DE", ALL, &err), -1);
 	question_release(&q);
 	/* A link is what the question is about, not a filter. */
-	assert_int_equal(parse(&q, "link=1", ALL | ASK_FILTER, &err), -1);
+	assert_int_equal(parse_question(&q, "link=1", ALL | ASK_FILTER, &err),
+			 -1);
 	question_release(&q);
 }
 
 static void formats_and_orders_are_said_by_name(void **state)
 {
-	struct question q = parsed("format=csv&sort=growth", ALL | ASK_SORT);
+	struct question q =
+		parse_valid_question("format=csv&sort=growth", ALL | ASK_SORT);
 
 	(void)state;
 	assert_true(q.csv && q.by_growth);
 	question_release(&q);
-	q = parsed("format=json&sort=clicks", ALL | ASK_SORT);
+	q = parse_valid_question("format=json&sort=clicks", ALL | ASK_SORT);
 	assert_false(q.csv || q.by_growth);
 	question_release(&q);
-	q = parsed("", ALL | ASK_SORT);
+	q = parse_valid_question("", ALL | ASK_SORT);
 	assert_false(q.csv || q.by_growth);
 	question_release(&q);
 }

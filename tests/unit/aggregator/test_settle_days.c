@@ -14,8 +14,8 @@ static struct settle_count settle_day(struct settled *t, struct stale day,
 
 static const struct stale the_day = {.start = START, .blocks = 3, .rows = 9};
 
-static struct settle_count settle(struct settled *t, int status,
-				  struct error *err)
+static struct settle_count settle_usual_day(struct settled *t, int status,
+					    struct error *err)
 {
 	return settle_day(t, the_day, status, err);
 }
@@ -60,7 +60,7 @@ static void a_day_has_each_figure_of_its_rows(void **state)
 	settled_publish_hour(t, START, 4, 1000);
 	settled_publish_hour(t, START - HOUR, 5, 1000);
 	settled_publish_hour(t, START + DAY, 5, 1000);
-	n = settle(t, 0, &err);
+	n = settle_usual_day(t, 0, &err);
 	assert_int_equal(n.done, 1);
 	assert_int_equal(n.published, 1);
 	assert_int_equal(t->shortages, 0);
@@ -175,7 +175,7 @@ static void what_changes_before_it_is_compared_is_not_published(void **state)
 
 		t->on_stopping = acts[i].act;
 		t->stopping_at = 2;
-		n = settle(t, -1, &err);
+		n = settle_usual_day(t, -1, &err);
 		assert_int_equal(err.code, ERROR_PROTOCOL);
 		assert_non_null(strstr(err.text, acts[i].text));
 		assert_int_equal(n.done, 1);
@@ -198,7 +198,7 @@ static void what_changes_after_it_was_compared_is_not_published(void **state)
 
 		t->on_lease = acts[i];
 		t->lease_at = 1;
-		n = settle(t, -1, &err);
+		n = settle_usual_day(t, -1, &err);
 		assert_int_equal(err.code, ERROR_PROTOCOL);
 		assert_non_null(strstr(err.text, "it is not what was counted"));
 		assert_int_equal(n.published, 0);
@@ -215,7 +215,7 @@ static void rows_that_come_while_it_is_computed_are_no_fault(void **state)
 	for (int i = 1; i <= 2; i++) {
 		t->on_stopping = settled_rows_come;
 		t->stopping_at = i;
-		assert_int_equal(settle(t, 0, &err).published, 1);
+		assert_int_equal(settle_usual_day(t, 0, &err).published, 1);
 	}
 	assert_settled(t, "2\t0");
 }
@@ -229,7 +229,7 @@ static void nothing_is_computed_after_it_was_told_to_stop(void **state)
 	t->stops = true;
 	for (int i = 1; i <= 2; i++) {
 		t->stopping_at = i;
-		settle(t, -1, &err);
+		settle_usual_day(t, -1, &err);
 		assert_int_equal(err.code, ERROR_STOPPED);
 		assert_true(err.retriable);
 	}
@@ -249,12 +249,12 @@ static void nothing_is_published_without_the_lease(void **state)
 
 	insert_some(t);
 	t->lost = true;
-	settle(t, -1, &err);
+	settle_usual_day(t, -1, &err);
 	assert_int_equal(err.code, ERROR_STOPPED);
 	assert_settled(t, "0\t0");
 	/* The day is not held back either. */
 	settled_publish_hour(t, START, 5, 7);
-	settle(t, -1, &err);
+	settle_usual_day(t, -1, &err);
 	assert_int_equal(err.code, ERROR_STOPPED);
 	assert_settled(t, "0\t0");
 }
@@ -267,7 +267,7 @@ static void an_attempt_that_is_too_old_is_not_published(void **state)
 	insert_some(t);
 	t->on_lease = settled_time_passes;
 	t->lease_at = 1;
-	settle(t, -1, &err);
+	settle_usual_day(t, -1, &err);
 	assert_int_equal(err.code, ERROR_LATE);
 	assert_settled(t, "0\t0");
 }
@@ -280,7 +280,7 @@ static void the_server_looks_at_its_age_too(void **state)
 
 	insert_some(t);
 	t->s.clock.server_ms -= CLOCK_DAY;
-	settle(t, -1, &err);
+	settle_usual_day(t, -1, &err);
 	assert_non_null(strstr(err.text, "it is not what was counted"));
 	assert_settled(t, "0\t0");
 }
@@ -304,14 +304,14 @@ static void a_day_that_is_dropped_meanwhile_is_left(void **state)
 		t->stopping_at = i ? 0 : 2;
 		t->lease_at = i;
 		clickhouse_server_do(&t->server, "TRUNCATE TABLE settled");
-		settle(t, -1, &err);
+		settle_usual_day(t, -1, &err);
 		assert_int_equal(err.code, ERROR_CONFLICT);
 		assert_settled(t, "0\t0");
 	}
 	clickhouse_server_do(&t->server, "TRUNCATE TABLE settled");
 	t->on_lease = settled_drop_another_day;
 	t->lease_at = 1;
-	assert_int_equal(settle(t, 0, &err).published, 1);
+	assert_int_equal(settle_usual_day(t, 0, &err).published, 1);
 	assert_settled(t, "1\t0");
 }
 
@@ -324,7 +324,7 @@ static void a_day_that_lacks_rows_since_it_was_dropped_is_left(void **state)
 	insert_some(t);
 	settled_publish_hour(t, START, 5, 7);
 	settled_drop_its_day(t);
-	settle(t, -1, &err);
+	settle_usual_day(t, -1, &err);
 	assert_int_equal(err.code, ERROR_CONFLICT);
 	assert_int_equal(t->shortages, 0);
 	assert_settled(t, "0\t0");
@@ -350,7 +350,7 @@ static void a_day_of_fewer_rows_than_its_hours_is_held_back(void **state)
 
 	insert_some(t);
 	settled_publish_hour(t, START, 5, 7);
-	assert_int_equal(settle(t, 0, &err).published, 0);
+	assert_int_equal(settle_usual_day(t, 0, &err).published, 0);
 	assert_int_equal(t->shortages, 1);
 	assert_shortage(t, true, 7, 6);
 	assert_settled(t, "0\t1");
@@ -360,12 +360,12 @@ static void a_day_of_fewer_rows_than_its_hours_is_held_back(void **state)
 				      "settled WHERE kind = 'held_day'"),
 		"3\t9\t1");
 	t->s.allow_fewer = true;
-	assert_int_equal(settle(t, 0, &err).published, 1);
+	assert_int_equal(settle_usual_day(t, 0, &err).published, 1);
 	assert_int_equal(t->shortages, 2);
 	assert_shortage(t, false, 7, 6);
 	t->s.allow_fewer = false;
 	settled_rows_come(t);
-	assert_int_equal(settle(t, 0, &err).published, 1);
+	assert_int_equal(settle_usual_day(t, 0, &err).published, 1);
 	assert_int_equal(t->shortages, 2);
 }
 
@@ -377,19 +377,19 @@ static void a_day_of_fewer_than_were_published_is_held_back(void **state)
 	struct error err;
 
 	insert_some(t);
-	settle(t, 0, &err);
+	settle_usual_day(t, 0, &err);
 	one_goes(t);
 	settled_insert(t, (struct clicks){START * CLOCK_SECOND, 1, 0,
 					  "not_found", "human", 1, 1});
-	assert_int_equal(settle(t, 0, &err).published, 0);
+	assert_int_equal(settle_usual_day(t, 0, &err).published, 0);
 	assert_shortage(t, true, 6, 5);
 	assert_settled(t, "1\t1");
 	t->s.allow_fewer = true;
-	assert_int_equal(settle(t, 0, &err).published, 1);
+	assert_int_equal(settle_usual_day(t, 0, &err).published, 1);
 	assert_shortage(t, false, 6, 5);
 	/* By now the day has as many rows as were published. */
 	t->s.allow_fewer = false;
-	assert_int_equal(settle(t, 0, &err).published, 1);
+	assert_int_equal(settle_usual_day(t, 0, &err).published, 1);
 	assert_int_equal(t->shortages, 2);
 }
 
@@ -405,7 +405,7 @@ static void a_day_comes_after_the_hours_that_are_taken_back(void **state)
 	settled_publish_hour(t, START, 5, 7);
 	settled_take_back(t, "a", "undo", 0, START, 1);
 	/* Rows of the day are being deleted. */
-	assert_int_equal(settle(t, 0, &err).published, 0);
+	assert_int_equal(settle_usual_day(t, 0, &err).published, 0);
 	assert_int_equal(t->shortages, 0);
 	assert_settled(t, "0\t0");
 	/* The rows are gone; the hour has no such report yet. */
@@ -418,17 +418,17 @@ static void a_day_comes_after_the_hours_that_are_taken_back(void **state)
 			     "INSERT INTO ingest_progress (topic, rows, hours) "
 			     "VALUES ('y', 1, {%" PRId64 ": 1})",
 			     START);
-	assert_int_equal(settle(t, 0, &err).published, 0);
+	assert_int_equal(settle_usual_day(t, 0, &err).published, 0);
 	assert_int_equal(t->shortages, 0);
 	assert_settled(t, "0\t0");
 	/* No hour waits to be settled any more, so the shortage is reported. */
 	clickhouse_server_do(&t->server, "TRUNCATE TABLE ingest_progress");
-	assert_int_equal(settle(t, 0, &err).published, 0);
+	assert_int_equal(settle_usual_day(t, 0, &err).published, 0);
 	assert_int_equal(t->shortages, 1);
 	assert_settled(t, "0\t1");
 	/* The hours are settled without the rows. */
 	settled_publish_hour(t, START, 6, 6);
-	assert_int_equal(settle(t, 0, &err).published, 1);
+	assert_int_equal(settle_usual_day(t, 0, &err).published, 1);
 	assert_settled(t, "1\t1");
 }
 
@@ -440,7 +440,7 @@ static void a_day_that_lacks_more_than_was_taken_is_held_back(void **state)
 	insert_some(t);
 	settled_publish_hour(t, START, 5, 8);
 	settled_take_back(t, "a", "undo", 0, START, 1);
-	assert_int_equal(settle(t, 0, &err).published, 0);
+	assert_int_equal(settle_usual_day(t, 0, &err).published, 0);
 	assert_int_equal(t->shortages, 1);
 	assert_settled(t, "0\t1");
 }
@@ -452,7 +452,7 @@ static void a_day_may_lack_what_was_taken_since(void **state)
 	struct stale day = the_day;
 
 	insert_some(t);
-	settle(t, 0, &err);
+	settle_usual_day(t, 0, &err);
 	day.was = true;
 	day.was_attempt = settling_attempt_at(settling_now(&t->s) - 1000);
 	one_goes(t);
@@ -490,16 +490,16 @@ static void events_that_turn_up_while_it_is_computed_delay_it(void **state)
 	settled_insert_some(t, START + DAY - 1, 4);
 	t->on_stopping = comes_again;
 	t->stopping_at = 2;
-	settle(t, -1, &err);
+	settle_usual_day(t, -1, &err);
 	assert_int_equal(err.code, ERROR_CONFLICT);
 	assert_true(err.retriable);
 	assert_settled(t, "0\t0");
 	t->on_stopping = is_marked;
 	t->stopping_at = 2;
-	settle(t, -1, &err);
+	settle_usual_day(t, -1, &err);
 	assert_int_equal(err.code, ERROR_CONFLICT);
 	assert_settled(t, "0\t0");
-	assert_int_equal(settle(t, 0, &err).published, 1);
+	assert_int_equal(settle_usual_day(t, 0, &err).published, 1);
 	assert_string_equal(
 		clickhouse_server_ask(&t->server,
 				      "SELECT clicks, ineffective FROM "

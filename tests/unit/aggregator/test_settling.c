@@ -25,7 +25,7 @@ static struct picked picked_before(int64_t number_ms, int64_t ago_ms)
 			       clock_monotonic_ms() - ago_ms};
 }
 
-static int check(const struct settling *s, struct picked picked)
+static int check_picked_age(const struct settling *s, struct picked picked)
 {
 	struct error err = {0};
 	int status = settling_check_age(s, &picked, &err);
@@ -43,10 +43,13 @@ a_number_that_is_ahead_is_late_by_the_time_since_it_was_picked(void **state)
 
 	(void)state;
 	assert_int_equal(settling_longest(&s), LONGEST);
-	assert_int_equal(check(&s, picked_before(ahead, 0)), 0);
-	assert_int_equal(check(&s, picked_before(ahead, KEEP_MS)), 0);
-	assert_int_equal(check(&s, picked_before(ahead, LONGEST)), -1);
-	assert_int_equal(check(&s, picked_before(ahead, AHEAD_MS)), -1);
+	assert_int_equal(check_picked_age(&s, picked_before(ahead, 0)), 0);
+	assert_int_equal(check_picked_age(&s, picked_before(ahead, KEEP_MS)),
+			 0);
+	assert_int_equal(check_picked_age(&s, picked_before(ahead, LONGEST)),
+			 -1);
+	assert_int_equal(check_picked_age(&s, picked_before(ahead, AHEAD_MS)),
+			 -1);
 }
 
 /* This holds while a clock that is read is ahead, and after it went back. */
@@ -58,7 +61,9 @@ static void no_clock_of_a_server_makes_it_early_again(void **state)
 	for (int64_t at = 0; at <= 2 * AHEAD_MS; at += AHEAD_MS) {
 		struct settling s = settling_now_at(at);
 
-		assert_int_equal(check(&s, picked_before(ahead, LONGEST)), -1);
+		assert_int_equal(
+			check_picked_age(&s, picked_before(ahead, LONGEST)),
+			-1);
 	}
 }
 
@@ -68,10 +73,13 @@ static void one_that_is_not_is_late_by_its_own_time(void **state)
 
 	(void)state;
 	/* The number in use was requested some time before. */
-	assert_int_equal(check(&s, picked_before(SERVER_MS - KEEP_MS + 60000,
-						 LONGEST - 60000)),
-			 0);
-	assert_int_equal(check(&s, picked_before(SERVER_MS - KEEP_MS, 0)), -1);
+	assert_int_equal(
+		check_picked_age(&s, picked_before(SERVER_MS - KEEP_MS + 60000,
+						   LONGEST - 60000)),
+		0);
+	assert_int_equal(
+		check_picked_age(&s, picked_before(SERVER_MS - KEEP_MS, 0)),
+		-1);
 }
 
 static void the_server_is_told_the_earlier_of_both_times(void **state)
@@ -90,7 +98,7 @@ static void the_server_is_told_the_earlier_of_both_times(void **state)
 
 /* No server listens at that address, so an error shows that a query was sent.
  */
-static int pick(const struct progress *last, struct picked *ret)
+static int pick_attempt(const struct progress *last, struct picked *ret)
 {
 	struct clickhouse_config config = {
 		.url = (char[]){"http://127.0.0.1:1"},
@@ -117,11 +125,11 @@ static void what_was_read_long_ago_is_asked_for_anew(void **state)
 	struct picked picked;
 
 	(void)state;
-	assert_int_equal(pick(&last, &picked), 0);
+	assert_int_equal(pick_attempt(&last, &picked), 0);
 	assert_true(picked.attempt > newest);
 	assert_int_equal(picked.since, last.asked_at);
 	last.asked_at -= KEEP_MS / 4;
-	assert_int_equal(pick(&last, &picked), -1);
+	assert_int_equal(pick_attempt(&last, &picked), -1);
 }
 
 static void numbers_below_one_that_is_long_in_use_are_overtaken(void **state)

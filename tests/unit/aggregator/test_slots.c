@@ -2,7 +2,7 @@
 
 #include "aggregator/api/slots.h"
 
-static struct slots *made(int64_t of_key, int64_t of_all)
+static struct slots *make_slots(int64_t of_key, int64_t of_all)
 {
 	const struct slots_bounds bounds = {of_key, of_all};
 	struct error err = {0};
@@ -14,7 +14,7 @@ static struct slots *made(int64_t of_key, int64_t of_all)
 
 static void a_key_has_so_many(void **state)
 {
-	struct slots *s = made(2, 0);
+	struct slots *s = make_slots(2, 0);
 
 	(void)state;
 	assert_int_equal(slots_take(s, "a"), SLOTS_TAKEN);
@@ -32,7 +32,7 @@ static void a_key_has_so_many(void **state)
 
 static void all_have_so_many(void **state)
 {
-	struct slots *s = made(2, 3);
+	struct slots *s = make_slots(2, 3);
 
 	(void)state;
 	for (int i = 0; i < 3; i++)
@@ -46,7 +46,7 @@ static void all_have_so_many(void **state)
 
 static void nobody_is_no_key(void **state)
 {
-	struct slots *s = made(1, 3);
+	struct slots *s = make_slots(1, 3);
 
 	(void)state;
 	for (int i = 0; i < 3; i++)
@@ -59,7 +59,7 @@ static void nobody_is_no_key(void **state)
 
 static void what_nobody_holds_is_not_given_back(void **state)
 {
-	struct slots *s = made(1, 2);
+	struct slots *s = make_slots(1, 2);
 
 	(void)state;
 	assert_int_equal(slots_take(s, "a"), SLOTS_TAKEN);

@@ -8,8 +8,8 @@
 		topic, partition, 1, partitions, reported, 1, false            \
 	}
 
-static struct watermark promised(const struct partition_mark *marks,
-				 size_t count)
+static struct watermark compute_watermark(const struct partition_mark *marks,
+					  size_t count)
 {
 	struct watermark w = {.server_ms = 9};
 
@@ -20,7 +20,7 @@ static struct watermark promised(const struct partition_mark *marks,
 
 static void nothing_reported_promises_nothing(void **state)
 {
-	struct watermark w = promised(NULL, 0);
+	struct watermark w = compute_watermark(NULL, 0);
 
 	(void)state;
 	assert_int_equal(w.complete_until, 0);
@@ -32,7 +32,7 @@ static void the_least_of_all_partitions_is_promised(void **state)
 	const struct partition_mark marks[] = {
 		MARK("a", 0, 2, 500), MARK("a", 1, 2, 300),
 		MARK("b", 0, 1, 400), MARK("links", 0, 0, 100)};
-	struct watermark w = promised(marks, 4);
+	struct watermark w = compute_watermark(marks, 4);
 
 	(void)state;
 	assert_int_equal(w.complete_until, 300);
@@ -45,16 +45,16 @@ static void a_silent_partition_of_any_topic_holds_all_back(void **state)
 	struct partition_mark marks[] = {MARK("a", 0, 1, 500),
 					 MARK("b", 0, 3, 300),
 					 MARK("b", 2, 3, 400)};
-	struct watermark w = promised(marks, 3);
+	struct watermark w = compute_watermark(marks, 3);
 
 	(void)state;
 	assert_int_equal(w.complete_until, 0);
 	assert_string_equal(w.topic, "b");
 	assert_int_equal(w.partition, 1);
 	marks[2].partition = 1;
-	assert_int_equal(promised(marks, 3).partition, 2);
+	assert_int_equal(compute_watermark(marks, 3).partition, 2);
 	marks[0].heard_ms = 0;
-	assert_string_equal(promised(marks, 3).topic, "a");
+	assert_string_equal(compute_watermark(marks, 3).topic, "a");
 }
 
 /* This report is from before the topic had as many partitions. */
@@ -64,14 +64,14 @@ static void a_partition_beyond_the_count_is_waited_for_too(void **state)
 					       MARK("a", 1, 1, 300)};
 
 	(void)state;
-	assert_int_equal(promised(marks, 2).complete_until, 300);
+	assert_int_equal(compute_watermark(marks, 2).complete_until, 300);
 }
 
 static void the_greatest_numbers_are_told_apart(void **state)
 {
 	const struct partition_mark marks[] = {
 		MARK("a", 0, UINT64_C(1) << 32, INT64_MAX)};
-	struct watermark w = promised(marks, 1);
+	struct watermark w = compute_watermark(marks, 1);
 
 	(void)state;
 	assert_int_equal(w.complete_until, 0);
@@ -85,14 +85,14 @@ static void a_silent_topic_holds_all_back_until_it_is_retired(void **state)
 		{"a", 0, 1, 1, 300, CLOCK_DAY, false},
 		{"b", 0, 1, 1, 500, 3 * CLOCK_DAY, false},
 		{"links", 0, 1, 0, 100, 3 * CLOCK_DAY, false}};
-	struct watermark w = promised(marks, 3);
+	struct watermark w = compute_watermark(marks, 3);
 
 	(void)state;
 	assert_int_equal(w.complete_until, 300);
 	assert_string_equal(w.topic, "a");
 	assert_int_equal(w.silent_since, CLOCK_DAY);
 	marks[0].retired = true;
-	w = promised(marks, 3);
+	w = compute_watermark(marks, 3);
 	assert_int_equal(w.complete_until, 500);
 	assert_string_equal(w.topic, "b");
 	assert_int_equal(w.silent_since, 0);

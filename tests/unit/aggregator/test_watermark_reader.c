@@ -50,7 +50,7 @@ static void renew_reader(struct world *w)
 	assert_non_null(w->reader);
 }
 
-static int begin(void **state)
+static int set_up_reader(void **state)
 {
 	struct world *w = *state;
 	struct error err = {0};
@@ -64,7 +64,7 @@ static int begin(void **state)
 	return clickhouse_now(w->server.ch, &w->now, &err);
 }
 
-static int end(void **state)
+static int tear_down_reader(void **state)
 {
 	struct world *w = *state;
 
@@ -112,8 +112,8 @@ static struct watermark read_watermark(struct world *w, uint64_t mended)
 }
 
 /* Returns the mark of a partition, which must exist. */
-static const struct partition_mark *mark(const struct world *w, const char *of,
-					 uint32_t partition)
+static const struct partition_mark *
+find_mark(const struct world *w, const char *of, uint32_t partition)
 {
 	size_t count;
 	const struct partition_mark *marks =
@@ -173,7 +173,7 @@ static void a_mark_is_the_greatest_of_a_partitions_reports(void **state)
 					.stored = -3000});
 	store_report(w, (struct report){.appended = -8000, .stored = -4000});
 	assert_int_equal(read_watermark(w, 0).complete_until, 0);
-	m = mark(w, topic, 0);
+	m = find_mark(w, topic, 0);
 	assert_int_equal(m->epoch, EPOCH);
 	assert_int_equal(m->partitions, 2);
 	assert_int_equal(m->reported_ms, w->now - 8000);
@@ -203,7 +203,7 @@ static void a_later_report_takes_nothing_back(void **state)
 	store_report(
 		w, (struct report){.appended = -5 * HOURS, .stored = -MINUTES});
 	read_watermark(w, 0);
-	m = mark(w, topic, 0);
+	m = find_mark(w, topic, 0);
 	assert_int_equal(m->partitions, 3);
 	assert_int_equal(m->reported_ms, w->now - 2 * HOURS);
 	assert_int_equal(m->heard_ms, w->now - MINUTES);
@@ -229,14 +229,14 @@ static void what_a_former_epoch_reported_counts_no_more(void **state)
 					.appended = -1000,
 					.stored = -900});
 	read_watermark(w, 0);
-	assert_int_equal(mark(w, topic, 0)->reported_ms, w->now - 1000);
+	assert_int_equal(find_mark(w, topic, 0)->reported_ms, w->now - 1000);
 	store_report(w, (struct report){.epoch = EPOCH + 1,
 					.partitions = 2,
 					.appended = -5000,
 					.stored = -4000});
 	for (int i = 0; i < 2; i++) {
 		read_watermark(w, 0);
-		m = mark(w, topic, 0);
+		m = find_mark(w, topic, 0);
 		assert_int_equal(m->epoch, EPOCH + 1);
 		assert_int_equal(m->partitions, 2);
 		assert_int_equal(m->reported_ms, w->now - 5000);
@@ -262,7 +262,7 @@ static void marks_are_in_order_wherever_new_ones_belong(void **state)
 		assert_int_equal(count_marks(w), MANY + 2);
 		assert_in_order(w);
 		for (uint32_t k = 0; k < MANY; k++)
-			assert_int_equal(mark(w, topic, k)->heard_ms,
+			assert_int_equal(find_mark(w, topic, k)->heard_ms,
 					 w->now - 2000);
 	}
 }
@@ -307,7 +307,7 @@ static void a_partition_of_the_future_alone_is_silent(void **state)
 	read = read_watermark(w, 0);
 	assert_int_equal(read.complete_until, 0);
 	assert_string_equal(read.topic, topic);
-	assert_int_equal(mark(w, topic, 0)->heard_ms, 0);
+	assert_int_equal(find_mark(w, topic, 0)->heard_ms, 0);
 	delete_reports(w, "1");
 	read = read_watermark(w, 0);
 	assert_string_equal(read.topic, "");
@@ -370,7 +370,7 @@ static void all_is_read_again_when_the_newest_report_is_gone(void **state)
 	delete_reports(w, "partition != 1");
 	read_watermark(w, 0);
 	assert_int_equal(count_marks(w), 1);
-	assert_int_equal(mark(w, topic, 1)->heard_ms, w->now - 2 * HOURS);
+	assert_int_equal(find_mark(w, topic, 1)->heard_ms, w->now - 2 * HOURS);
 }
 
 /* An insert becomes visible that much later than its time; ten minutes are
@@ -399,7 +399,7 @@ static void reports_that_are_seen_late_are_read(void **state)
 		     (struct report){.partition = 4, .stored = -11 * MINUTES});
 	read_watermark(w, 0);
 	assert_int_equal(count_marks(w), 4);
-	assert_non_null(mark(w, topic, 3));
+	assert_non_null(find_mark(w, topic, 3));
 }
 
 /* --- topics, and partitions that they left behind ------------------------- */
@@ -452,7 +452,7 @@ static void a_named_topic_is_retired_once_it_is_silent(void **state)
 
 	store_report(w, (struct report){.stored = -999, .appended = -999});
 	read = read_watermark(w, 0);
-	assert_true(mark(w, "old", 0)->retired);
+	assert_true(find_mark(w, "old", 0)->retired);
 	assert_string_equal(read.topic, topic);
 	assert_int_equal(read.complete_until, w->now - 999);
 	/* The topic has reports again. */
@@ -461,7 +461,7 @@ static void a_named_topic_is_retired_once_it_is_silent(void **state)
 					.appended = -3 * HOURS});
 	assert_int_equal(read_watermark(w, 0).complete_until,
 			 w->now - 3 * HOURS);
-	assert_false(mark(w, "old", 0)->retired);
+	assert_false(find_mark(w, "old", 0)->retired);
 }
 
 /* The time counts from the topic's own newest report, not from another topic's.
@@ -486,7 +486,8 @@ static void a_partition_that_is_silent_for_a_day_is_left_behind(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name)                                                             \
+	cmocka_unit_test_setup_teardown(name, set_up_reader, tear_down_reader)
 	const struct CMUnitTest tests[] = {
 		TEST(an_empty_table_promises_nothing),
 		TEST(a_mark_is_the_greatest_of_a_partitions_reports),

@@ -13,7 +13,7 @@
  * installed versions: countries can still change future rules. */
 #define ZONEINFO "/usr/share/zoneinfo"
 
-static int64_t instant(const char *text)
+static int64_t parse_instant(const char *text)
 {
 	struct error err = {0};
 	int64_t ms = 0;
@@ -22,7 +22,7 @@ static int64_t instant(const char *text)
 	return ms / 1000;
 }
 
-static struct zone *load(const char *name)
+static struct zone *load_zone(const char *name)
 {
 	struct error err = {0};
 	struct zone *z = zone_load(ZONEINFO, name, &err);
@@ -36,14 +36,14 @@ static void assert_starts(const char *name, enum bucket_interval interval,
 			  const char *from, const char *to,
 			  const char *const *expected)
 {
-	struct zone *z = load(name);
+	struct zone *z = load_zone(name);
 	struct buckets b;
 	struct error err = {0};
 	char text[ZONE_TEXT_MAX];
 	size_t n = 0;
 
-	assert_int_equal(buckets_cut(&b, z, interval, instant(from),
-				     instant(to), 100, &err),
+	assert_int_equal(buckets_cut(&b, z, interval, parse_instant(from),
+				     parse_instant(to), 100, &err),
 			 0);
 	for (; expected[n]; n++) {
 		assert_true(n < b.count);
@@ -188,15 +188,17 @@ static void the_rule_goes_on_after_the_files_last_change(void **state)
 	fclose(out);
 	z = zone_load(directory, "Own", &err);
 	assert_non_null(z);
-	assert_int_equal(zone_offset(z, instant("2100-07-01T00:00:00Z")), 7200);
-	assert_int_equal(zone_offset(z, instant("2100-12-01T00:00:00Z")), 3600);
+	assert_int_equal(zone_offset(z, parse_instant("2100-07-01T00:00:00Z")),
+			 7200);
+	assert_int_equal(zone_offset(z, parse_instant("2100-12-01T00:00:00Z")),
+			 3600);
 	zone_free(z);
 	unit_remove_dir(directory);
 }
 
 static void too_many_buckets_are_refused(void **state)
 {
-	struct zone *z = load("UTC");
+	struct zone *z = load_zone("UTC");
 	struct buckets b;
 	struct error err = {0};
 
@@ -209,7 +211,7 @@ static void too_many_buckets_are_refused(void **state)
 
 static void an_offset_of_odd_seconds_still_advances(void **state)
 {
-	struct zone *z = load("Africa/Monrovia"); /* -0:44:30 until 1972 */
+	struct zone *z = load_zone("Africa/Monrovia"); /* -0:44:30 until 1972 */
 	int64_t at = 0;
 
 	(void)state;
@@ -307,7 +309,7 @@ static void a_rule_with_negative_and_long_times_is_read(void **state)
 		posix_tz_parse(&tz, "<-02>2<-01>,M3.5.0/-1,M10.5.0/0", &err),
 		0);
 	assert_int_equal(posix_tz_dst_begin(&tz, 2026),
-			 instant("2026-03-29T01:00:00Z"));
+			 parse_instant("2026-03-29T01:00:00Z"));
 }
 
 static void bad_rules_are_refused(void **state)

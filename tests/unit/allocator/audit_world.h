@@ -72,9 +72,9 @@ static inline struct audit *audit_to(struct world *w, const char *path,
 	return w->audit;
 }
 
-static inline void say(struct world *w, enum audit_action action,
-		       const Shortloop__Link *before,
-		       const Shortloop__Link *after)
+static inline void add_audit_entry(struct world *w, enum audit_action action,
+				   const Shortloop__Link *before,
+				   const Shortloop__Link *after)
 {
 	const struct audit_entry entry = {&w->source, "s7", "kYq3ZtB", before,
 					  after};
@@ -82,7 +82,7 @@ static inline void say(struct world *w, enum audit_action action,
 	audit_link(w->audit, action, &entry);
 }
 
-static inline void finish(struct world *w)
+static inline void close_audit(struct world *w)
 {
 	audit_free(w->audit, 5000);
 	w->audit = NULL;
@@ -127,8 +127,8 @@ static inline json_t *line_after(struct world *w, enum audit_action action,
 				 const Shortloop__Link *after)
 {
 	audit_to(w, w->path, 1 << 20);
-	say(w, action, before, after);
-	finish(w);
+	add_audit_entry(w, action, before, after);
+	close_audit(w);
 	return line_of(w->path, 0);
 }
 

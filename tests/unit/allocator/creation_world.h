@@ -162,7 +162,7 @@ static inline int creation_world_end(void **state)
 	link_events_free(s->events, 0);
 	health_free(s->health);
 	metrics_free(s->metrics);
-	return teardown(&f);
+	return teardown_fixture(&f);
 }
 
 /* --- set-up of each test -------------------------------------------------- */
@@ -364,9 +364,9 @@ static inline struct http_slice slice_of(const char *text)
 }
 
 /* The request must outlive the creation; `m` is filled in when it ends. */
-static inline void begin(struct creation_world *w, struct made *m,
-			 struct link_request *request,
-			 const struct asked *asked)
+static inline void start_creation(struct creation_world *w, struct made *m,
+				  struct link_request *request,
+				  const struct asked *asked)
 {
 	static struct audit_source source;
 	struct api_key_info caller = {.roles = API_CREATE,
@@ -408,13 +408,13 @@ static inline void finish_creation(struct creation_world *w, struct made *m)
 		world_run(w);
 }
 
-static inline struct made create(struct creation_world *w,
-				 const struct asked *asked)
+static inline struct made create_link_and_wait(struct creation_world *w,
+					       const struct asked *asked)
 {
 	struct link_request request;
 	struct made m;
 
-	begin(w, &m, &request, asked);
+	start_creation(w, &m, &request, asked);
 	finish_creation(w, &m);
 	return m;
 }
@@ -463,7 +463,8 @@ static inline const char *key_like(struct creation_world *w,
 }
 
 /* Returns what the account crm was charged: "links" or "bytes". */
-static inline long long counted(struct creation_world *w, const char *field)
+static inline long long read_charged_quota(struct creation_world *w,
+					   const char *field)
 {
 	char key[128], words[160];
 
@@ -519,7 +520,7 @@ static inline void forget_keys(struct creation_world *w, const char *pattern)
 }
 
 /* Returns how many lines of the audit report a created link. */
-static inline size_t reported(struct creation_world *w)
+static inline size_t count_audit_lines(struct creation_world *w)
 {
 	size_t lines = 0;
 	FILE *file;

@@ -39,7 +39,7 @@ static inline void on_tick(void *arg)
 	loop_stop(w->a->loop);
 }
 
-static inline void turn(struct world *w)
+static inline void run_loop_turns(struct world *w)
 {
 	loop_timer_set(w->tick, 2);
 	run_loop(w->a);
@@ -50,7 +50,7 @@ static inline void turn(struct world *w)
 		for (int left = 20000; !(condition); left--) {                 \
 			if (!left)                                             \
 				fail_msg("never: %s", #condition);             \
-			turn(w);                                               \
+			run_loop_turns(w);                                     \
 		}                                                              \
 	} while (0)
 
@@ -119,7 +119,7 @@ static inline void on_code(void *arg, const struct link_block *block,
 	w->offset = offset;
 }
 
-static inline void take(struct world *w)
+static inline void request_code(struct world *w)
 {
 	struct request *r = &w->requests[w->used++];
 
@@ -133,16 +133,16 @@ static inline void take_code(struct world *w)
 {
 	int issued = w->issued;
 
-	take(w);
+	request_code(w);
 	until(w, w->issued > issued);
 }
 
-static inline long long ask(struct world *w, const char *words)
+static inline long long query_redis_number(struct world *w, const char *words)
 {
 	return redis_server_number(&w->f->server, words);
 }
 
-static inline uint64_t value(const struct metric *metric)
+static inline uint64_t read_metric(const struct metric *metric)
 {
 	return metric_value(metric);
 }

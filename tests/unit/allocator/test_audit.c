@@ -17,8 +17,8 @@ static void many_lines_all_arrive(void **state)
 
 	audit_to(w, w->path, 64 << 20);
 	for (int i = 0; i < 20000; i++)
-		say(w, AUDIT_CREATED, NULL, &w->link);
-	finish(w);
+		add_audit_entry(w, AUDIT_CREATED, NULL, &w->link);
+	close_audit(w);
 	assert_int_equal(
 		metric_value(metrics_counter(
 			w->metrics, "shortloop_allocator_audit_lines_total",
@@ -26,7 +26,7 @@ static void many_lines_all_arrive(void **state)
 		20000);
 }
 
-static bool soon(bool (*check)(struct world *w), struct world *w)
+static bool await_condition(bool (*check)(struct world *w), struct world *w)
 {
 	for (int i = 0; i < 500; i++) {
 		if (check(w))
@@ -50,9 +50,9 @@ static void a_file_moved_away_is_made_anew(void **state)
 	audit_to(w, w->path, 1 << 20);
 	assert_int_equal(rename(w->path, w->moved), 0);
 	audit_reopen(w->audit);
-	assert_true(soon(has_new_file, w));
-	say(w, AUDIT_CREATED, NULL, &w->link);
-	finish(w);
+	assert_true(await_condition(has_new_file, w));
+	add_audit_entry(w, AUDIT_CREATED, NULL, &w->link);
+	close_audit(w);
 	assert_int_equal(lines_of(w->path), 1);
 	assert_int_equal(lines_of(w->moved), 0);
 }
@@ -72,11 +72,11 @@ static void a_full_disk_is_told_by_readyz(void **state)
 	struct world *w = *state;
 
 	audit_to(w, "/dev/full", 1 << 20);
-	say(w, AUDIT_CREATED, NULL, &w->link);
-	assert_true(soon(is_down, w));
+	add_audit_entry(w, AUDIT_CREATED, NULL, &w->link);
+	assert_true(await_condition(is_down, w));
 }
 
-static uint64_t lost(struct world *w)
+static uint64_t count_lost_lines(struct world *w)
 {
 	return metric_value(metrics_counter(
 		w->metrics, "shortloop_allocator_audit_lost_total", NULL, ""));
@@ -99,15 +99,15 @@ static void lines_wait_for_a_disk_that_is_full(void **state)
 	unlink(w->path);
 	assert_int_equal(symlink("/dev/full", w->path), 0);
 	audit_to(w, w->path, 1 << 20);
-	say(w, AUDIT_CREATED, NULL, &w->link);
-	say(w, AUDIT_CREATED, NULL, &w->link);
-	assert_true(soon(is_down, w));
+	add_audit_entry(w, AUDIT_CREATED, NULL, &w->link);
+	add_audit_entry(w, AUDIT_CREATED, NULL, &w->link);
+	assert_true(await_condition(is_down, w));
 	unlink(w->path);
 	audit_reopen(w->audit);
-	assert_true(soon(is_up, w));
-	finish(w);
+	assert_true(await_condition(is_up, w));
+	close_audit(w);
 	assert_int_equal(lines_of(w->path), 2);
-	assert_int_equal(lost(w), 0);
+	assert_int_equal(count_lost_lines(w), 0);
 }
 
 static void lines_beyond_the_bound_are_lost_counted_and_told(void **state)
@@ -119,21 +119,21 @@ static void lines_beyond_the_bound_are_lost_counted_and_told(void **state)
 	unlink(w->path);
 	assert_int_equal(symlink("/dev/full", w->path), 0);
 	audit_to(w, w->path, 4096);
-	say(w, AUDIT_CREATED, NULL, &w->link);
-	assert_true(soon(is_down, w));
+	add_audit_entry(w, AUDIT_CREATED, NULL, &w->link);
+	assert_true(await_condition(is_down, w));
 	for (int i = 0; i < 100; i++)
-		say(w, AUDIT_CREATED, NULL, &w->link);
-	assert_true(lost(w) > 50);
+		add_audit_entry(w, AUDIT_CREATED, NULL, &w->link);
+	assert_true(count_lost_lines(w) > 50);
 	unlink(w->path);
 	audit_reopen(w->audit);
-	assert_true(soon(is_up, w));
-	finish(w);
+	assert_true(await_condition(is_up, w));
+	close_audit(w);
 	n = lines_of(w->path);
-	assert_int_equal(n - 1 + lost(w), 101);
+	assert_int_equal(n - 1 + count_lost_lines(w), 101);
 	line = line_of(w->path, (int)n - 1);
 	assert_string_equal(text_at(line, "action"), "lost");
 	assert_int_equal(json_integer_value(json_object_get(line, "lines")),
-			 lost(w));
+			 count_lost_lines(w));
 	json_decref(line);
 }
 

@@ -145,7 +145,7 @@ static void reloaded_keys_are_told(void **state)
 	json_t *line;
 
 	audit_keys_reloaded(audit_to(w, w->path, 1 << 20), 3);
-	finish(w);
+	close_audit(w);
 	line = line_of(w->path, 0);
 	assert_string_equal(text_at(line, "action"), "keys_reloaded");
 	assert_int_equal(json_integer_value(json_object_get(line, "keys")), 3);

@@ -11,23 +11,23 @@ static void the_first_code_waits_for_a_grant(void **state)
 	struct world *w = *state;
 
 	open_pool(w, 3600 * 1000, 10);
-	take(w);
+	request_code(w);
 	assert_int_equal(w->answered, 0);
-	assert_int_equal(value(w->counts.waiting), 1);
+	assert_int_equal(read_metric(w->counts.waiting), 1);
 	until(w, w->answered);
 	assert_int_equal(w->issued, 1);
 	assert_int_equal(w->block.number, 0);
 	assert_int_equal(w->offset, 0);
-	assert_int_equal(value(w->counts.waiting), 0);
-	assert_int_equal(value(w->counts.waited), 1);
-	assert_int_equal(value(w->counts.grants), 1);
-	assert_int_equal(value(w->counts.blocks_granted), 1);
+	assert_int_equal(read_metric(w->counts.waiting), 0);
+	assert_int_equal(read_metric(w->counts.waited), 1);
+	assert_int_equal(read_metric(w->counts.grants), 1);
+	assert_int_equal(read_metric(w->counts.blocks_granted), 1);
 	assert_int_equal(
 		high_water_file_get(w->high_water_file, w->f->space).cursor, 1);
-	take(w);
+	request_code(w);
 	assert_int_equal(w->issued, 2);
 	assert_int_equal(w->offset, 1);
-	assert_int_equal(value(w->counts.waited), 1);
+	assert_int_equal(read_metric(w->counts.waited), 1);
 }
 
 static void those_who_wait_are_served_in_their_order(void **state)
@@ -36,12 +36,12 @@ static void those_who_wait_are_served_in_their_order(void **state)
 
 	open_pool(w, 3600 * 1000, 10);
 	for (int i = 0; i < 10; i++)
-		take(w);
+		request_code(w);
 	until(w, w->answered == 10);
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(w->order[i], i);
 	assert_int_equal(w->issued, 10);
-	assert_int_equal(value(w->counts.grants), 1);
+	assert_int_equal(read_metric(w->counts.grants), 1);
 }
 
 /* The request is the only one in the queue then. */
@@ -50,8 +50,8 @@ static void a_request_that_was_answered_may_wait_again(void **state)
 	struct world *w = *state;
 
 	open_pool(w, 3600 * 1000, 10);
-	take(w);
-	take(w);
+	request_code(w);
+	request_code(w);
 	until(w, w->answered == 2);
 	class_pool_drop(w->day, &w->block);
 	class_pool_take(w->day, &w->requests[0].request);
@@ -59,7 +59,7 @@ static void a_request_that_was_answered_may_wait_again(void **state)
 	until(w, w->answered > 2);
 	assert_int_equal(w->order[2], 0);
 	assert_int_equal(w->answered, 3);
-	assert_int_equal(value(w->counts.waiting), 0);
+	assert_int_equal(read_metric(w->counts.waiting), 0);
 }
 
 static void no_more_wait_than_may(void **state)
@@ -67,10 +67,10 @@ static void no_more_wait_than_may(void **state)
 	struct world *w = *state;
 
 	open_pool(w, 3600 * 1000, 2);
-	take(w);
-	take(w);
+	request_code(w);
+	request_code(w);
 	assert_int_equal(w->answered, 0);
-	take(w);
+	request_code(w);
 	assert_int_equal(w->answered, 1);
 	assert_int_equal(w->order[0], 2);
 	assert_string_equal(w->last.text,
@@ -86,13 +86,13 @@ static void the_next_grant_is_asked_for_at_the_last_fifth(void **state)
 	open_pool(w, 3600 * 1000, 10);
 	take_code(w);
 	while (w->issued < 799)
-		take(w);
+		request_code(w);
 	until(w, redis_async_pending(w->a->redis) == 0);
-	assert_int_equal(value(w->counts.grants), 1);
-	take(w);
-	until(w, value(w->counts.grants) == 2);
+	assert_int_equal(read_metric(w->counts.grants), 1);
+	request_code(w);
+	until(w, read_metric(w->counts.grants) == 2);
 	until(w, redis_async_pending(w->a->redis) == 0);
-	assert_int_equal(value(w->counts.waited), 1);
+	assert_int_equal(read_metric(w->counts.waited), 1);
 }
 
 static void
@@ -104,17 +104,17 @@ the_next_grant_is_asked_for_in_the_last_fifth_of_the_hold(void **state)
 	open_pool(w, 30000, 10);
 	asked = loop_now_ms(w->a->loop);
 	take_code(w);
-	take(w);
+	request_code(w);
 	until(w, redis_async_pending(w->a->redis) == 0);
 	if (loop_now_ms(w->a->loop) < asked + 24000)
-		assert_int_equal(value(w->counts.grants), 1);
+		assert_int_equal(read_metric(w->counts.grants), 1);
 	block_pool_free(w->pool);
 	open_pool(w, 2000, 10);
 	asked = loop_now_ms(w->a->loop);
 	take_code(w);
 	until(w, loop_now_ms(w->a->loop) >= asked + 1700);
-	take(w);
-	until(w, value(w->counts.grants) == 3);
+	request_code(w);
+	until(w, read_metric(w->counts.grants) == 3);
 }
 
 /* --- holds ---------------------------------------------------------------- */
@@ -128,7 +128,7 @@ static void a_hold_counts_from_the_question(void **state)
 	int64_t asked;
 
 	open_pool(w, hold, 10);
-	take(w);
+	request_code(w);
 	asked = clock_boottime_ms();
 	while (clock_boottime_ms() < asked + late)
 		usleep(10000);
@@ -145,9 +145,9 @@ static void blocks_are_given_up_though_nobody_asks(void **state)
 
 	open_pool(w, 1000, 10);
 	take_code(w);
-	until(w, value(w->counts.blocks_expired) == 1);
-	assert_int_equal(value(w->counts.held), 0);
-	assert_int_equal(value(w->counts.grants), 1);
+	until(w, read_metric(w->counts.blocks_expired) == 1);
+	assert_int_equal(read_metric(w->counts.held), 0);
+	assert_int_equal(read_metric(w->counts.grants), 1);
 	take_code(w);
 	assert_int_equal(w->block.number, 1);
 }
@@ -171,7 +171,7 @@ static void back_off_ends(struct world *w)
 {
 	for (int64_t from = loop_now_ms(w->a->loop);
 	     loop_now_ms(w->a->loop) < from + 150;)
-		turn(w);
+		run_loop_turns(w);
 }
 
 static void a_grant_that_fails_is_not_asked_for_again_at_once(void **state)
@@ -180,20 +180,20 @@ static void a_grant_that_fails_is_not_asked_for_again_at_once(void **state)
 
 	open_pool(w, 3600 * 1000, 10);
 	freeReplyObject(redis_server_ask(&w->f->server, "DEL space:{s5}"));
-	take(w);
-	take(w);
+	request_code(w);
+	request_code(w);
 	until(w, w->answered == 2);
 	assert_int_equal(w->last.code, ERROR_NOTFOUND);
-	assert_int_equal(value(w->counts.waiting), 0);
-	assert_int_equal(value(w->counts.grants_failed), 1);
-	take(w);
+	assert_int_equal(read_metric(w->counts.waiting), 0);
+	assert_int_equal(read_metric(w->counts.grants_failed), 1);
+	request_code(w);
 	assert_int_equal(w->answered, 3);
 	assert_int_equal(w->last.code, ERROR_NOTFOUND);
-	assert_int_equal(value(w->counts.grants_failed), 1);
+	assert_int_equal(read_metric(w->counts.grants_failed), 1);
 	back_off_ends(w);
-	take(w);
+	request_code(w);
 	assert_int_equal(w->answered, 3);
-	until(w, value(w->counts.grants_failed) == 2);
+	until(w, read_metric(w->counts.grants_failed) == 2);
 }
 
 static void a_full_space_is_told(void **state)
@@ -205,7 +205,7 @@ static void a_full_space_is_told(void **state)
 	snprintf(words, sizeof(words), "SET cursor:{s5} %llu",
 		 (unsigned long long)w->f->space->blocks);
 	freeReplyObject(redis_server_ask(&w->f->server, words));
-	take(w);
+	request_code(w);
 	until(w, w->answered);
 	assert_int_equal(w->last.code, ERROR_EXHAUSTED);
 	assert_int_equal(w->issued, 0);
@@ -224,13 +224,13 @@ static void grants_of_which_no_block_opens_come_to_an_end(void **state)
 	for (block.number = 0; block.number < 200; block.number++)
 		must(w->f, await_open(w->f->await, &block, &end, &w->f->err));
 	open_pool(w, 3600 * 1000, 10);
-	take(w);
+	request_code(w);
 	until(w, w->answered);
 	assert_int_equal(w->issued, 0);
 	assert_non_null(strstr(w->last.text, "none of the blocks granted could "
 					     "be opened"));
-	assert_int_equal(value(w->counts.grants), 8);
-	assert_true(ask(w, "GET cursor:{s5}") < 200);
+	assert_int_equal(read_metric(w->counts.grants), 8);
+	assert_true(query_redis_number(w, "GET cursor:{s5}") < 200);
 }
 
 /* The marker belongs to no holder: this is reported, and no further request is
@@ -241,13 +241,13 @@ static void a_block_that_cannot_be_opened_fails_those_who_wait(void **state)
 
 	set_marker(w->f, "nonsense");
 	open_pool(w, 3600 * 1000, 10);
-	take(w);
-	take(w);
+	request_code(w);
+	request_code(w);
 	until(w, w->answered == 2);
 	assert_int_equal(w->issued, 0);
 	assert_non_null(strstr(w->last.text, "m:{s5:0} is damaged"));
-	assert_int_equal(value(w->counts.grants), 1);
-	assert_int_equal(value(w->counts.waiting), 0);
+	assert_int_equal(read_metric(w->counts.grants), 1);
+	assert_int_equal(read_metric(w->counts.waiting), 0);
 	back_off_ends(w);
 	take_code(w);
 	assert_int_equal(w->block.number, 1);
@@ -259,13 +259,13 @@ static void a_grant_whose_opens_are_not_sent_fails_those_who_wait(void **state)
 	int64_t before = w->f->server.config.pending_max;
 
 	open_pool(w, 3600 * 1000, 10);
-	take(w);
+	request_code(w);
 	w->f->server.config.pending_max = 0;
 	until(w, w->answered);
 	w->f->server.config.pending_max = before;
 	assert_int_equal(w->issued, 0);
 	assert_true(w->last.retriable);
-	assert_int_equal(value(w->counts.grants), 1);
+	assert_int_equal(read_metric(w->counts.grants), 1);
 	back_off_ends(w);
 	take_code(w);
 	assert_int_equal(w->block.number, 1);

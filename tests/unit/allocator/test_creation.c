@@ -91,7 +91,7 @@ static void a_link_is_stored_counted_and_reported(void **state)
 {
 	struct creation_world *w = *state;
 	const int64_t before = clock_real_ms();
-	struct made m = create(w, &(struct asked){0});
+	struct made m = create_link_and_wait(w, &(struct asked){0});
 	const int64_t day = 24 * 3600 * 1000;
 
 	assert_int_equal(m.status, 201);
@@ -103,7 +103,7 @@ static void a_link_is_stored_counted_and_reported(void **state)
 	assert_int_equal(metric_value(w->counts.retries), 0);
 	assert_int_equal(w->context.created[w->f->space->index], 1);
 	assert_int_equal(w->context.created[w->f->alias->index], 0);
-	assert_int_equal(reported(w), 1);
+	assert_int_equal(count_audit_lines(w), 1);
 	assert_int_equal(keys_like(w, "i:*"), 0);
 	assert_int_equal(keys_like(w, "quota:*"), 0);
 }
@@ -114,12 +114,12 @@ static void a_lost_answer_is_asked_for_again_and_counts_once(void **state)
 	struct made m;
 
 	fault.lose = 4;
-	m = create(w, &(struct asked){.strategy = &faulty});
+	m = create_link_and_wait(w, &(struct asked){.strategy = &faulty});
 	assert_int_equal(m.status, 201);
 	assert_int_equal(links_stored(w), 1);
 	assert_int_equal(metric_value(w->counts.retries), 4);
 	assert_int_equal(metric_value(w->counts.created), 1);
-	assert_int_equal(reported(w), 1);
+	assert_int_equal(count_audit_lines(w), 1);
 }
 
 static void five_lost_answers_are_enough(void **state)
@@ -128,7 +128,7 @@ static void five_lost_answers_are_enough(void **state)
 	struct made m;
 
 	fault.lose = 5;
-	m = create(w, &(struct asked){.strategy = &faulty});
+	m = create_link_and_wait(w, &(struct asked){.strategy = &faulty});
 	assert_int_equal(m.status, 503);
 	assert_int_equal(m.retry_after, 1);
 	assert_non_null(strstr(m.detail, "in 5 tries: the answer was lost"));
@@ -143,7 +143,7 @@ static void a_block_that_was_taken_from_us_costs_another_try(void **state)
 	struct made m;
 
 	fault.before_store = close_block;
-	m = create(w, &(struct asked){.strategy = &faulty});
+	m = create_link_and_wait(w, &(struct asked){.strategy = &faulty});
 	assert_int_equal(m.status, 201);
 	assert_int_equal(links_stored(w), 1);
 	assert_int_equal(metric_value(w->counts.retries), 1);
@@ -169,7 +169,7 @@ static void a_code_that_is_taken_costs_another_try(void **state)
 	struct made m;
 
 	fault.before_store = take_the_code;
-	m = create(w, &(struct asked){.strategy = &faulty});
+	m = create_link_and_wait(w, &(struct asked){.strategy = &faulty});
 	assert_int_equal(m.status, 201);
 	assert_int_equal(links_stored(w), 2);
 	assert_int_equal(metric_value(w->counts.conflicts), 1);
@@ -184,7 +184,7 @@ static void without_a_key_another_code_follows_a_lost_answer(void **state)
 
 	fault.drop = 1;
 	fault.before_store = close_block_at_second;
-	m = create(w, &(struct asked){.strategy = &faulty});
+	m = create_link_and_wait(w, &(struct asked){.strategy = &faulty});
 	assert_int_equal(m.status, 201);
 	assert_int_equal(links_stored(w), 1);
 }
@@ -201,12 +201,12 @@ static void a_request_sent_again_has_the_first_ones_link(void **state)
 {
 	struct creation_world *w = *state;
 	const struct asked asked = {.key = "k"};
-	struct made first = create(w, &asked), again;
+	struct made first = create_link_and_wait(w, &asked), again;
 
 	assert_int_equal(first.status, 201);
 	settle_world(w);
 	assert_true(record_in_redis(w).done);
-	again = create(w, &asked);
+	again = create_link_and_wait(w, &asked);
 	assert_int_equal(again.status, 201);
 	assert_true(again.replayed);
 	assert_int_equal(again.link_id, first.link_id);
@@ -216,7 +216,7 @@ static void a_request_sent_again_has_the_first_ones_link(void **state)
 	assert_int_equal(links_stored(w), 1);
 	assert_int_equal(metric_value(w->counts.replayed), 1);
 	assert_int_equal(metric_value(w->counts.created), 1);
-	assert_int_equal(reported(w), 1);
+	assert_int_equal(count_audit_lines(w), 1);
 }
 
 static void while_the_first_is_under_way_the_second_is_refused(void **state)
@@ -227,10 +227,10 @@ static void while_the_first_is_under_way_the_second_is_refused(void **state)
 	struct made first, second;
 
 	fault.hold = true;
-	begin(w, &first, &request, &asked);
+	start_creation(w, &first, &request, &asked);
 	run_until_held(w);
 	fault.hold = false;
-	second = create(w, &asked);
+	second = create_link_and_wait(w, &asked);
 	assert_int_equal(second.status, 409);
 	assert_int_equal(second.retry_after, 1);
 	assert_int_equal(links_stored(w), 0);
@@ -239,7 +239,7 @@ static void while_the_first_is_under_way_the_second_is_refused(void **state)
 	finish_creation(w, &first);
 	assert_int_equal(first.status, 201);
 	assert_int_equal(links_stored(w), 1);
-	second = create(w, &asked);
+	second = create_link_and_wait(w, &asked);
 	assert_true(second.replayed);
 	assert_int_equal(second.link_id, first.link_id);
 }
@@ -252,13 +252,13 @@ static void a_key_has_no_second_code_while_its_first_try_is_unsure(void **state)
 
 	fault.drop = 1;
 	fault.before_store = close_block_at_second;
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	assert_int_equal(m.status, 503);
 	assert_int_equal(links_stored(w), 0);
 	settle_world(w);
 	/* A second request waits until the first can no longer store a link. */
 	assert_false(record_in_redis(w).done);
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	assert_int_equal(m.status, 409);
 }
 
@@ -269,15 +269,15 @@ static void a_link_that_may_be_stored_is_found_by_the_next(void **state)
 	struct made m;
 
 	fault.lose = 5;
-	assert_int_equal(create(w, &asked).status, 503);
-	m = create(w, &asked);
+	assert_int_equal(create_link_and_wait(w, &asked).status, 503);
+	m = create_link_and_wait(w, &asked);
 	assert_int_equal(m.status, 201);
 	assert_true(m.replayed);
 	assert_int_equal(links_stored(w), 1);
 	settle_world(w);
 	assert_true(record_in_redis(w).done);
 	/* The first request may have ended without reporting the link. */
-	assert_int_equal(reported(w), 1);
+	assert_int_equal(count_audit_lines(w), 1);
 }
 
 static void a_deadline_that_has_passed_stores_nothing(void **state)
@@ -287,8 +287,8 @@ static void a_deadline_that_has_passed_stores_nothing(void **state)
 	struct made m;
 
 	fault.hold = true;
-	begin(w, &m, &request,
-	      &(struct asked){.key = "k", .strategy = &faulty});
+	start_creation(w, &m, &request,
+		       &(struct asked){.key = "k", .strategy = &faulty});
 	run_until_held(w);
 	assert_in_range(fault.held->deadline,
 			clock_real_ms() + IDEM_WINDOW - 20000,
@@ -308,7 +308,7 @@ static struct made make_then(struct creation_world *w,
 			     const struct asked *asked, bool done,
 			     int64_t deadline, uint64_t id_change)
 {
-	struct made m = create(w, asked);
+	struct made m = create_link_and_wait(w, asked);
 	struct idem_record record;
 
 	assert_int_equal(m.status, 201);
@@ -328,7 +328,7 @@ static void anothers_link_under_a_reused_code_is_not_replayed(void **state)
 	struct made m;
 
 	make_then(w, &asked, true, clock_real_ms() - 5, 1);
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	assert_int_equal(m.status, 410);
 	assert_false(m.replayed);
 	assert_int_equal(m.link_id, 0);
@@ -343,7 +343,7 @@ static void anothers_link_is_no_fate_of_a_plan(void **state)
 	struct made first, m;
 
 	first = make_then(w, &asked, false, clock_real_ms() - 5, 1);
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	assert_int_equal(m.status, 201);
 	assert_false(m.replayed);
 	assert_true(m.link_id != first.link_id);
@@ -359,7 +359,7 @@ static void a_plan_whose_link_may_have_ended_is_not_made_again(void **state)
 	struct made m;
 
 	make_then(w, &asked, false, clock_real_ms() - 5, 1);
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	assert_int_equal(m.status, 410);
 	assert_non_null(strstr(m.detail, "may have created"));
 	assert_int_equal(m.retry_after, 0);
@@ -374,7 +374,7 @@ a_plan_of_a_code_that_follows_from_its_url_is_not_waited_for(void **state)
 	struct made first, m;
 
 	first = make_then(w, &asked, false, clock_real_ms() + 20000, 1);
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	assert_int_equal(m.status, 200);
 	assert_int_equal(m.link_id, first.link_id);
 	assert_int_equal(links_stored(w), 1);
@@ -386,11 +386,11 @@ static void a_link_whose_report_is_unknown_is_reported_again(void **state)
 	const struct asked asked = {.key = "k"};
 
 	make_then(w, &asked, false, clock_real_ms() + 5000, 0);
-	assert_true(create(w, &asked).replayed);
+	assert_true(create_link_and_wait(w, &asked).replayed);
 	settle_world(w);
 	assert_true(record_in_redis(w).done);
-	assert_true(create(w, &asked).replayed);
-	assert_int_equal(reported(w), 2);
+	assert_true(create_link_and_wait(w, &asked).replayed);
+	assert_int_equal(count_audit_lines(w), 2);
 }
 
 static void change_state(struct creation_world *w,
@@ -419,10 +419,10 @@ static void a_link_that_was_deleted_is_not_replayed(void **state)
 	struct creation_world *w = *state;
 	const struct asked asked = {.key = "k"};
 
-	create(w, &asked);
+	create_link_and_wait(w, &asked);
 	settle_world(w);
 	change_state(w, SHORTLOOP__LINK_STATE__LINK_DELETED);
-	assert_int_equal(create(w, &asked).status, 410);
+	assert_int_equal(create_link_and_wait(w, &asked).status, 410);
 	assert_int_equal(links_stored(w), 1);
 }
 
@@ -434,7 +434,7 @@ static void a_link_that_is_blocked_is_not_replayed(void **state)
 
 	make_then(w, &asked, false, clock_real_ms() - 5, 0);
 	change_state(w, SHORTLOOP__LINK_STATE__LINK_BLOCKED);
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	assert_int_equal(m.status, 451);
 	assert_int_equal(links_stored(w), 1);
 	settle_world(w);
@@ -448,12 +448,12 @@ static void a_code_that_is_nobodys_any_more_has_ended(void **state)
 	const struct asked asked = {.key = "k"};
 	struct idem_record record;
 
-	create(w, &asked);
+	create_link_and_wait(w, &asked);
 	settle_world(w);
 	record = record_in_redis(w);
 	strcpy(record.code, "!");
 	put_record(w, &record);
-	assert_int_equal(create(w, &asked).status, 410);
+	assert_int_equal(create_link_and_wait(w, &asked).status, 410);
 }
 
 static void a_code_of_a_key_that_we_lack_is_not_made_again(void **state)
@@ -463,7 +463,7 @@ static void a_code_of_a_key_that_we_lack_is_not_made_again(void **state)
 	struct idem_record record;
 	struct made m;
 
-	create(w, &asked);
+	create_link_and_wait(w, &asked);
 	/* The monitor's next check would find that there is no such key. */
 	space_monitor_stop(w->monitor);
 	settle_world(w);
@@ -473,7 +473,7 @@ static void a_code_of_a_key_that_we_lack_is_not_made_again(void **state)
 	record.done = false;
 	record.deadline = clock_real_ms() - 5;
 	put_record(w, &record);
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	assert_int_equal(m.status, 503);
 	assert_non_null(strstr(m.detail, "key version"));
 	assert_int_equal(links_stored(w), 1);
@@ -516,7 +516,7 @@ static void another_that_was_faster_has_the_key(void **state)
 	struct made m;
 
 	with_a_faster_one(w, &asked, false, clock_real_ms() + 20000, 1);
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	assert_int_equal(m.status, 409);
 	assert_int_equal(links_stored(w), 1);
 	/* The other request's record is not dropped. */
@@ -531,7 +531,7 @@ static void another_that_was_faster_and_is_done_is_the_answer(void **state)
 	struct made m;
 
 	with_a_faster_one(w, &asked, true, clock_real_ms() + 20000, 0);
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	assert_true(m.replayed);
 	assert_int_equal(links_stored(w), 1);
 }
@@ -550,7 +550,7 @@ static void a_record_that_went_meanwhile_is_written_anew(void **state)
 
 	make_then(w, &asked, false, clock_real_ms() - 5, 1);
 	fault.before_take = drop_record;
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	assert_int_equal(m.status, 201);
 	settle_world(w);
 	assert_int_equal(record_in_redis(w).link_id, m.link_id);
@@ -563,16 +563,19 @@ static void one_that_stores_nothing_lets_its_key_go(void **state)
 	const struct asked asked = {
 		.key = "k", .space = w->f->alias, .alias = "by-name"};
 
-	assert_int_equal(create(w, &(struct asked){.space = w->f->alias,
-						   .alias = "by-name"})
-				 .status,
-			 201);
-	assert_int_equal(create(w, &asked).status, 409);
+	assert_int_equal(
+		create_link_and_wait(w, &(struct asked){.space = w->f->alias,
+							.alias = "by-name"})
+			.status,
+		201);
+	assert_int_equal(create_link_and_wait(w, &asked).status, 409);
 	settle_world(w);
 	assert_int_equal(keys_like(w, "i:*"), 0);
 	forget_keys(w, "l:*");
 	forget_keys(w, "t:*");
-	assert_int_equal(create(w, &(struct asked){.key = "k"}).status, 201);
+	assert_int_equal(
+		create_link_and_wait(w, &(struct asked){.key = "k"}).status,
+		201);
 }
 
 /* --- comparison of keys --------------------------------------------------- */
@@ -582,15 +585,15 @@ static void a_key_belongs_to_one_request(void **state)
 	struct creation_world *w = *state;
 	struct made m;
 
-	create(w, &(struct asked){.key = "k", .body = "{1}"});
+	create_link_and_wait(w, &(struct asked){.key = "k", .body = "{1}"});
 	settle_world(w);
-	m = create(w, &(struct asked){.key = "k", .body = "{2}"});
+	m = create_link_and_wait(w, &(struct asked){.key = "k", .body = "{2}"});
 	assert_int_equal(m.status, 422);
 	assert_int_equal(m.retry_after, 0);
 	assert_int_equal(links_stored(w), 1);
 	/* The record of the first request stays. */
 	assert_true(record_in_redis(w).done);
-	m = create(w, &(struct asked){.key = "k", .body = "{1}"});
+	m = create_link_and_wait(w, &(struct asked){.key = "k", .body = "{1}"});
 	assert_true(m.replayed);
 }
 
@@ -607,10 +610,10 @@ static void keys_of_accounts_and_lines_are_apart(void **state)
 	};
 
 	for (size_t i = 0; i < 6; i++)
-		assert_false(create(w, &asked[i]).replayed);
+		assert_false(create_link_and_wait(w, &asked[i]).replayed);
 	assert_int_equal(links_stored(w), 6);
 	for (size_t i = 0; i < 6; i++)
-		assert_true(create(w, &asked[i]).replayed);
+		assert_true(create_link_and_wait(w, &asked[i]).replayed);
 }
 
 static void a_key_is_1_to_255_visible_characters(void **state)

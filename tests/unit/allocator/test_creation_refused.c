@@ -32,7 +32,7 @@ static struct made create_denied(struct creation_world *w, char letter,
 	struct made m;
 
 	deny_keys(w, letter);
-	m = create(w, asked);
+	m = create_link_and_wait(w, asked);
 	settle_world(w);
 	allow_keys(w);
 	return m;
@@ -74,7 +74,7 @@ static void a_link_that_redis_refuses_is_not_made(void **state)
 		plain.key = NULL;
 		assert_refused(w, 'l', &plain);
 		assert_refused(w, 'l', &ways[i]);
-		assert_int_equal(create(w, &ways[i]).status, 201);
+		assert_int_equal(create_link_and_wait(w, &ways[i]).status, 201);
 		assert_int_equal(links_stored(w), i + 1);
 	}
 }
@@ -85,10 +85,10 @@ static void a_key_whose_record_redis_refuses_makes_no_link(void **state)
 	const struct asked asked = {.key = "k"};
 
 	assert_refused(w, 'i', &asked);
-	assert_int_equal(create(w, &asked).status, 201);
+	assert_int_equal(create_link_and_wait(w, &asked).status, 201);
 	/* No second link is made if the record cannot be read. */
 	assert_refused(w, 'i', &asked);
-	assert_true(create(w, &asked).replayed);
+	assert_true(create_link_and_wait(w, &asked).replayed);
 	assert_int_equal(links_stored(w), 1);
 }
 
@@ -100,7 +100,9 @@ static void what_redis_does_not_say_of_blocked_urls_is_not_made(void **state)
 	assert_refused(w, 'b', &(struct asked){0});
 	assert_refused(w, 'b', &(struct asked){.key = "k"});
 	assert_int_equal(keys_like(w, "i:*"), 0);
-	assert_int_equal(create(w, &(struct asked){.key = "k"}).status, 201);
+	assert_int_equal(
+		create_link_and_wait(w, &(struct asked){.key = "k"}).status,
+		201);
 }
 
 static void what_redis_does_not_charge_is_not_made(void **state)
@@ -113,7 +115,7 @@ static void what_redis_does_not_charge_is_not_made(void **state)
 	assert_int_equal(keys_like(w, "quota:*"), 0);
 	/* The charge is given back. */
 	assert_refused(w, 'l', &(struct asked){0});
-	assert_int_equal(counted(w, "links"), 0);
+	assert_int_equal(read_charged_quota(w, "links"), 0);
 }
 
 /* Without a block there is no code.  Requests in the next moment are refused
@@ -124,8 +126,9 @@ static void a_block_that_redis_refuses_makes_no_link(void **state)
 	int left = 10000;
 
 	assert_refused(w, 'm', &(struct asked){0});
-	assert_int_equal(create(w, &(struct asked){0}).status, 503);
-	while (create(w, &(struct asked){0}).status != 201) {
+	assert_int_equal(create_link_and_wait(w, &(struct asked){0}).status,
+			 503);
+	while (create_link_and_wait(w, &(struct asked){0}).status != 201) {
 		assert_true(--left > 0);
 		world_turn(w);
 	}
@@ -140,9 +143,9 @@ static void a_hashed_link_that_redis_does_not_show_is_not_made(void **state)
 
 	w->rules.quota.links = (struct quota_rule){5, QUOTA_DAY};
 	assert_refused(w, 'l', &asked);
-	assert_int_equal(create(w, &asked).status, 201);
+	assert_int_equal(create_link_and_wait(w, &asked).status, 201);
 	assert_int_equal(create_denied(w, 'l', &asked).status, 503);
-	assert_int_equal(create(w, &asked).status, 200);
+	assert_int_equal(create_link_and_wait(w, &asked).status, 200);
 	assert_int_equal(links_stored(w), 1);
 }
 

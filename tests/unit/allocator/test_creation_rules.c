@@ -38,13 +38,15 @@ static void a_key_of_some_owners_makes_links_of_no_other(void **state)
 	struct key_names *owners = key_names_parse("ann", &err);
 	struct made m;
 
-	m = create(w, &(struct asked){.owners = owners, .owner = "bob"});
+	m = create_link_and_wait(
+		w, &(struct asked){.owners = owners, .owner = "bob"});
 	assert_int_equal(m.status, 403);
 	assert_non_null(strstr(m.detail, "owner"));
 	assert_int_equal(metric_value(w->counts.denied), 1);
 	assert_int_equal(metric_value(w->rules.ttl_refused), 0);
 	assert_int_equal(links_stored(w), 0);
-	m = create(w, &(struct asked){.owners = owners, .owner = "ann"});
+	m = create_link_and_wait(
+		w, &(struct asked){.owners = owners, .owner = "ann"});
 	assert_int_equal(m.status, 201);
 	key_names_free(owners);
 }
@@ -55,14 +57,14 @@ static void an_account_has_the_classes_that_its_rules_name(void **state)
 	struct made m;
 
 	strcpy(w->rules.ttl, "1s,never");
-	m = create(w, &(struct asked){.ttl = w->f->day});
+	m = create_link_and_wait(w, &(struct asked){.ttl = w->f->day});
 	assert_int_equal(m.status, 403);
 	assert_string_equal(m.detail,
 			    "ttl: the account 'crm' may use 1s,never");
 	assert_int_equal(metric_value(w->rules.ttl_refused), 1);
 	assert_int_equal(metric_value(w->counts.denied), 1);
 	assert_int_equal(links_stored(w), 0);
-	m = create(w, &(struct asked){.ttl = w->f->never});
+	m = create_link_and_wait(w, &(struct asked){.ttl = w->f->never});
 	assert_int_equal(m.status, 201);
 }
 
@@ -77,7 +79,7 @@ static void a_space_that_is_not_ready_makes_no_links(void **state)
 
 	unchecked = space_monitor_new(&options, &err);
 	w->context.spaces = unchecked;
-	m = create(w, &(struct asked){0});
+	m = create_link_and_wait(w, &(struct asked){0});
 	assert_int_equal(m.status, 503);
 	assert_int_equal(m.retry_after, 1);
 	assert_int_equal(metric_value(w->counts.unavailable), 1);
@@ -104,15 +106,16 @@ static void a_url_that_is_blocked_gets_no_link(void **state)
 	struct made m;
 
 	block_url(w, "https://bad.example/");
-	m = create(w,
-		   &(struct asked){.url = "https://bad.example/", .key = "k"});
+	m = create_link_and_wait(
+		w, &(struct asked){.url = "https://bad.example/", .key = "k"});
 	assert_int_equal(m.status, 451);
 	assert_non_null(strstr(m.detail, "https://bad.example/"));
 	assert_int_equal(metric_value(w->counts.denied), 1);
 	assert_int_equal(links_stored(w), 0);
 	assert_int_equal(keys_like(w, "i:*"), 0);
-	m = create(w, &(struct asked){.url = "https://bad.example/",
-				      .account = "other"});
+	m = create_link_and_wait(w,
+				 &(struct asked){.url = "https://bad.example/",
+						 .account = "other"});
 	assert_int_equal(m.status, 201);
 }
 
@@ -123,12 +126,14 @@ static void what_is_stored_is_charged_once(void **state)
 	struct creation_world *w = *state;
 
 	w->rules.quota.links = (struct quota_rule){2, QUOTA_DAY};
-	assert_int_equal(create(w, &(struct asked){0}).status, 201);
-	assert_int_equal(counted(w, "links"), 1);
+	assert_int_equal(create_link_and_wait(w, &(struct asked){0}).status,
+			 201);
+	assert_int_equal(read_charged_quota(w, "links"), 1);
 	assert_int_equal(metric_value(w->rules.links_used), 1);
-	assert_int_equal(create(w, &(struct asked){0}).status, 201);
+	assert_int_equal(create_link_and_wait(w, &(struct asked){0}).status,
+			 201);
 	settle_world(w);
-	assert_int_equal(counted(w, "links"), 2);
+	assert_int_equal(read_charged_quota(w, "links"), 2);
 	assert_int_equal(metric_value(w->rules.links_used), 2);
 }
 
@@ -140,8 +145,8 @@ static void a_used_up_quota_says_when_there_is_room_again(void **state)
 	char expected[64];
 
 	w->rules.quota.links = (struct quota_rule){1, QUOTA_DAY};
-	create(w, &(struct asked){0});
-	m = create(w, &(struct asked){.key = "k"});
+	create_link_and_wait(w, &(struct asked){0});
+	m = create_link_and_wait(w, &(struct asked){.key = "k"});
 	left = 86400 - clock_real_ms() / 1000 % 86400;
 	assert_int_equal(m.status, 429);
 	assert_in_range(m.retry_after, left, left + 60);
@@ -154,7 +159,7 @@ static void a_used_up_quota_says_when_there_is_room_again(void **state)
 	assert_int_equal(metric_value(w->counts.denied), 1);
 	settle_world(w);
 	assert_int_equal(links_stored(w), 1);
-	assert_int_equal(counted(w, "links"), 1);
+	assert_int_equal(read_charged_quota(w, "links"), 1);
 	assert_int_equal(keys_like(w, "i:*"), 0);
 }
 
@@ -166,12 +171,13 @@ static void bytes_are_those_of_the_record(void **state)
 	long long stored;
 
 	w->rules.quota.bytes = (struct quota_rule){300, QUOTA_MONTH};
-	assert_int_equal(create(w, &(struct asked){0}).status, 201);
+	assert_int_equal(create_link_and_wait(w, &(struct asked){0}).status,
+			 201);
 	snprintf(words, sizeof(words), "STRLEN %s", key_like(w, "l:*", key));
 	stored = redis_server_number(&w->f->server, words);
-	assert_int_equal(counted(w, "bytes"), stored);
+	assert_int_equal(read_charged_quota(w, "bytes"), stored);
 	assert_int_equal(metric_value(w->rules.bytes_used), stored);
-	while ((m = create(w, &(struct asked){0})).status == 201)
+	while ((m = create_link_and_wait(w, &(struct asked){0})).status == 201)
 		;
 	assert_int_equal(m.status, 429);
 	assert_non_null(strstr(m.detail, "may store 300 bytes a month"));
@@ -188,13 +194,13 @@ static void what_is_not_stored_is_given_back(void **state)
 
 	w->rules.quota.links = (struct quota_rule){5, QUOTA_DAY};
 	w->rules.quota.bytes = (struct quota_rule){5000, QUOTA_DAY};
-	assert_int_equal(create(w, &asked).status, 201);
-	bytes = counted(w, "bytes");
+	assert_int_equal(create_link_and_wait(w, &asked).status, 201);
+	bytes = read_charged_quota(w, "bytes");
 	assert_true(bytes > 0);
-	assert_int_equal(create(w, &asked).status, 409);
+	assert_int_equal(create_link_and_wait(w, &asked).status, 409);
 	settle_world(w);
-	assert_int_equal(counted(w, "links"), 1);
-	assert_int_equal(counted(w, "bytes"), bytes);
+	assert_int_equal(read_charged_quota(w, "links"), 1);
+	assert_int_equal(read_charged_quota(w, "bytes"), bytes);
 }
 
 static void what_cannot_be_charged_is_not_stored(void **state)
@@ -204,11 +210,11 @@ static void what_cannot_be_charged_is_not_stored(void **state)
 	struct made m;
 
 	w->rules.quota.links = (struct quota_rule){5, QUOTA_DAY};
-	create(w, &(struct asked){0});
+	create_link_and_wait(w, &(struct asked){0});
 	snprintf(words, sizeof(words), "SET %s text",
 		 key_like(w, "quota:*", key));
 	freeReplyObject(redis_server_ask(&w->f->server, words));
-	m = create(w, &(struct asked){0});
+	m = create_link_and_wait(w, &(struct asked){0});
 	assert_int_equal(m.status, 503);
 	assert_int_equal(metric_value(w->counts.unavailable), 1);
 	assert_int_equal(links_stored(w), 1);
@@ -229,10 +235,12 @@ static void what_may_be_stored_stays_charged(void **state)
 
 	losing.store = lose_answer;
 	w->rules.quota.links = (struct quota_rule){5, QUOTA_DAY};
-	assert_int_equal(create(w, &(struct asked){.strategy = &losing}).status,
-			 503);
+	assert_int_equal(
+		create_link_and_wait(w, &(struct asked){.strategy = &losing})
+			.status,
+		503);
 	settle_world(w);
-	assert_int_equal(counted(w, "links"), 1);
+	assert_int_equal(read_charged_quota(w, "links"), 1);
 }
 
 static int refusals;
@@ -257,8 +265,10 @@ static void another_code_is_charged_no_second_time(void **state)
 	refusing.store = refuse_twice;
 	w->rules.quota.links = (struct quota_rule){5, QUOTA_DAY};
 	assert_int_equal(
-		create(w, &(struct asked){.strategy = &refusing}).status, 201);
-	assert_int_equal(counted(w, "links"), 1);
+		create_link_and_wait(w, &(struct asked){.strategy = &refusing})
+			.status,
+		201);
+	assert_int_equal(read_charged_quota(w, "links"), 1);
 	assert_int_equal(metric_value(w->counts.retries), 2);
 }
 
@@ -285,16 +295,16 @@ static void what_redis_has_left_is_kept_for_links_that_are_there(void **state)
 {
 	struct creation_world *w = *state;
 	const struct asked hashed = {.space = w->f->hash};
-	struct made first = create(w, &hashed), m;
+	struct made first = create_link_and_wait(w, &hashed), m;
 
 	w->rules.quota.links = (struct quota_rule){5, QUOTA_DAY};
 	fill_redis(w);
-	m = create(w, &(struct asked){0});
+	m = create_link_and_wait(w, &(struct asked){0});
 	assert_int_equal(m.status, 507);
 	assert_int_equal(metric_value(w->counts.full), 1);
 	assert_int_equal(links_stored(w), 1);
 	assert_int_equal(keys_like(w, "quota:*"), 0);
-	m = create(w, &hashed);
+	m = create_link_and_wait(w, &hashed);
 	assert_int_equal(m.status, 200);
 	assert_int_equal(m.link_id, first.link_id);
 }
@@ -305,10 +315,10 @@ static void the_same_url_of_an_owner_has_one_link(void **state)
 {
 	struct creation_world *w = *state;
 	const struct asked asked = {.space = w->f->hash, .owner = "ann"};
-	struct made first = create(w, &asked), again;
+	struct made first = create_link_and_wait(w, &asked), again;
 
 	assert_int_equal(first.status, 201);
-	again = create(w, &asked);
+	again = create_link_and_wait(w, &asked);
 	assert_int_equal(again.status, 200);
 	assert_int_equal(again.link_id, first.link_id);
 	assert_string_equal(again.code, first.code);
@@ -316,7 +326,7 @@ static void the_same_url_of_an_owner_has_one_link(void **state)
 			first.expires + 1000);
 	assert_int_equal(links_stored(w), 1);
 	assert_int_equal(metric_value(w->counts.found), 1);
-	assert_int_equal(reported(w), 1);
+	assert_int_equal(count_audit_lines(w), 1);
 }
 
 static void links_of_others_have_other_codes(void **state)
@@ -324,14 +334,17 @@ static void links_of_others_have_other_codes(void **state)
 	struct creation_world *w = *state;
 	struct made ann, bob, other, elsewhere;
 
-	ann = create(w, &(struct asked){.space = w->f->hash, .owner = "ann"});
-	bob = create(w, &(struct asked){.space = w->f->hash, .owner = "bob"});
-	other = create(w, &(struct asked){.space = w->f->hash,
-					  .owner = "ann",
-					  .account = "other"});
-	elsewhere = create(w, &(struct asked){.space = w->f->hash,
-					      .owner = "ann",
-					      .url = "https://a.example/"});
+	ann = create_link_and_wait(
+		w, &(struct asked){.space = w->f->hash, .owner = "ann"});
+	bob = create_link_and_wait(
+		w, &(struct asked){.space = w->f->hash, .owner = "bob"});
+	other = create_link_and_wait(w, &(struct asked){.space = w->f->hash,
+							.owner = "ann",
+							.account = "other"});
+	elsewhere = create_link_and_wait(
+		w, &(struct asked){.space = w->f->hash,
+				   .owner = "ann",
+				   .url = "https://a.example/"});
 	assert_int_equal(bob.status, 201);
 	assert_int_equal(other.status, 201);
 	assert_int_equal(elsewhere.status, 201);
@@ -369,14 +382,14 @@ static void codes_of_others_are_passed_over(void **state)
 	struct made first, again;
 
 	take_candidates(w, "another", 15);
-	first = create(w, &asked);
+	first = create_link_and_wait(w, &asked);
 	assert_int_equal(first.status, 201);
-	again = create(w, &asked);
+	again = create_link_and_wait(w, &asked);
 	assert_int_equal(again.status, 200);
 	assert_int_equal(again.link_id, first.link_id);
 	/* This holds even where the link is looked up before it is made. */
 	w->rules.quota.links = (struct quota_rule){5, QUOTA_DAY};
-	again = create(w, &asked);
+	again = create_link_and_wait(w, &asked);
 	assert_int_equal(again.status, 200);
 	assert_int_equal(again.link_id, first.link_id);
 	assert_int_equal(keys_like(w, "quota:*"), 0);
@@ -387,8 +400,10 @@ static void a_code_of_another_url_of_mine_is_passed_over(void **state)
 	struct creation_world *w = *state;
 
 	take_candidates(w, "crm", 1);
-	assert_int_equal(create(w, &(struct asked){.space = w->f->hash}).status,
-			 201);
+	assert_int_equal(
+		create_link_and_wait(w, &(struct asked){.space = w->f->hash})
+			.status,
+		201);
 	assert_int_equal(links_stored(w), 2);
 }
 
@@ -399,14 +414,14 @@ static void sixteen_taken_codes_are_a_full_space(void **state)
 	struct made m;
 
 	take_candidates(w, "another", 16);
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	assert_int_equal(m.status, 507);
 	assert_non_null(strstr(m.detail, "space h6 is full"));
 	assert_int_equal(metric_value(w->counts.full), 1);
 	w->rules.quota.links = (struct quota_rule){5, QUOTA_DAY};
-	assert_int_equal(create(w, &asked).status, 507);
+	assert_int_equal(create_link_and_wait(w, &asked).status, 507);
 	settle_world(w);
-	assert_int_equal(counted(w, "links"), 0);
+	assert_int_equal(read_charged_quota(w, "links"), 0);
 }
 
 static void a_hashed_link_that_is_blocked_is_not_answered(void **state)
@@ -414,11 +429,11 @@ static void a_hashed_link_that_is_blocked_is_not_answered(void **state)
 	struct creation_world *w = *state;
 	const struct asked asked = {.space = w->f->hash};
 
-	create(w, &asked);
+	create_link_and_wait(w, &asked);
 	change_only_link(w, SHORTLOOP__LINK_STATE__LINK_BLOCKED, NULL);
-	assert_int_equal(create(w, &asked).status, 451);
+	assert_int_equal(create_link_and_wait(w, &asked).status, 451);
 	w->rules.quota.links = (struct quota_rule){5, QUOTA_DAY};
-	assert_int_equal(create(w, &asked).status, 451);
+	assert_int_equal(create_link_and_wait(w, &asked).status, 451);
 	assert_int_equal(links_stored(w), 1);
 	assert_int_equal(metric_value(w->counts.found), 0);
 }
@@ -427,10 +442,10 @@ static void a_hashed_link_that_was_deleted_is_not_answered(void **state)
 {
 	struct creation_world *w = *state;
 	const struct asked asked = {.space = w->f->hash};
-	struct made first = create(w, &asked), m;
+	struct made first = create_link_and_wait(w, &asked), m;
 
 	change_only_link(w, SHORTLOOP__LINK_STATE__LINK_DELETED, NULL);
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	assert_int_equal(m.status, 201);
 	assert_string_not_equal(m.code, first.code);
 }
@@ -440,15 +455,17 @@ static void a_hashed_link_found_by_a_key_is_what_the_key_made(void **state)
 	struct creation_world *w = *state;
 	struct made first, m;
 
-	first = create(w, &(struct asked){.space = w->f->hash});
-	m = create(w, &(struct asked){.space = w->f->hash, .key = "k"});
+	first = create_link_and_wait(w, &(struct asked){.space = w->f->hash});
+	m = create_link_and_wait(
+		w, &(struct asked){.space = w->f->hash, .key = "k"});
 	assert_int_equal(m.status, 200);
 	settle_world(w);
 	assert_true(record_in_redis(w).done);
 	assert_int_equal(record_in_redis(w).link_id, first.link_id);
 	assert_string_equal(record_in_redis(w).code, first.code);
 	forget_keys(w, "l:*");
-	m = create(w, &(struct asked){.space = w->f->hash, .key = "k"});
+	m = create_link_and_wait(
+		w, &(struct asked){.space = w->f->hash, .key = "k"});
 	assert_int_equal(m.status, 410);
 }
 
@@ -460,19 +477,19 @@ static void an_alias_that_is_taken_says_why(void **state)
 	const struct asked asked = {.space = w->f->alias, .alias = "by-name"};
 	struct made m;
 
-	assert_int_equal(create(w, &asked).status, 201);
-	m = create(w, &asked);
+	assert_int_equal(create_link_and_wait(w, &asked).status, 201);
+	m = create_link_and_wait(w, &asked);
 	assert_int_equal(m.status, 409);
 	assert_string_equal(m.detail, "code: by-name is taken; choose another");
 	assert_int_equal(metric_value(w->counts.taken), 1);
 	change_only_link(w, SHORTLOOP__LINK_STATE__LINK_BLOCKED, NULL);
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	assert_string_equal(m.detail, "code: by-name is taken by a link of "
 				      "yours that is blocked; choose another");
 	/* The response to another account does not contain that. */
-	m = create(w, &(struct asked){.space = w->f->alias,
-				      .alias = "by-name",
-				      .account = "other"});
+	m = create_link_and_wait(w, &(struct asked){.space = w->f->alias,
+						    .alias = "by-name",
+						    .account = "other"});
 	assert_string_equal(m.detail, "code: by-name is taken; choose another");
 }
 
@@ -482,9 +499,9 @@ static void an_alias_that_was_deleted_is_in_quarantine(void **state)
 	const struct asked asked = {.space = w->f->alias, .alias = "by-name"};
 	struct made m;
 
-	create(w, &asked);
+	create_link_and_wait(w, &asked);
 	change_only_link(w, SHORTLOOP__LINK_STATE__LINK_DELETED, NULL);
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	assert_int_equal(m.status, 409);
 	assert_non_null(strstr(m.detail, "was deleted and is in quarantine"));
 }
@@ -496,9 +513,9 @@ static void an_alias_that_expired_is_in_quarantine(void **state)
 	struct made m;
 
 	w->f->config.quarantine = 3600 * 1000;
-	create(w, &asked);
+	create_link_and_wait(w, &asked);
 	forget_keys(w, "l:*");
-	m = create(w, &asked);
+	m = create_link_and_wait(w, &asked);
 	w->f->config.quarantine = QUARANTINE;
 	assert_int_equal(m.status, 409);
 	assert_non_null(strstr(m.detail, "has expired and is in quarantine"));
@@ -509,12 +526,14 @@ static void an_alias_of_forbidden_symbols_is_a_mistake(void **state)
 	struct creation_world *w = *state;
 	struct made m;
 
-	m = create(w, &(struct asked){.space = w->f->alias, .alias = "a/b"});
+	m = create_link_and_wait(
+		w, &(struct asked){.space = w->f->alias, .alias = "a/b"});
 	assert_int_equal(m.status, 400);
 	assert_int_equal(metric_value(w->counts.invalid), 1);
 	assert_memory_equal(m.detail, "code: ", 6);
 	assert_int_equal(m.retry_after, 0);
-	m = create(w, &(struct asked){.space = w->f->alias, .alias = "abcde"});
+	m = create_link_and_wait(
+		w, &(struct asked){.space = w->f->alias, .alias = "abcde"});
 	assert_int_equal(m.status, 409);
 	assert_int_equal(metric_value(w->counts.taken), 1);
 }
@@ -525,7 +544,8 @@ static void snowflakes_are_apart(void **state)
 {
 	struct creation_world *w = *state;
 	const struct asked asked = {.space = w->f->snowflake};
-	struct made a = create(w, &asked), b = create(w, &asked);
+	struct made a = create_link_and_wait(w, &asked),
+		    b = create_link_and_wait(w, &asked);
 
 	assert_int_equal(a.status, 201);
 	assert_int_equal(b.status, 201);
@@ -563,8 +583,8 @@ static void a_snowflake_that_is_taken_costs_another_try(void **state)
 
 	behind.store = store_behind_another;
 	world_of_store = w;
-	m = create(w, &(struct asked){.space = w->f->snowflake,
-				      .strategy = &behind});
+	m = create_link_and_wait(w, &(struct asked){.space = w->f->snowflake,
+						    .strategy = &behind});
 	assert_int_equal(m.status, 201);
 	assert_int_equal(links_stored(w), 2);
 	assert_int_equal(metric_value(w->counts.conflicts), 1);
@@ -578,10 +598,10 @@ static void nothing_is_made_without_the_lease_of_the_node(void **state)
 	struct made m;
 
 	id_generator_stop(w->context.ids);
-	m = create(w, &(struct asked){.space = w->f->snowflake});
+	m = create_link_and_wait(w, &(struct asked){.space = w->f->snowflake});
 	assert_int_equal(m.status, 503);
 	assert_non_null(strstr(m.detail, "node 3"));
-	m = create(w, &(struct asked){.space = w->f->hash});
+	m = create_link_and_wait(w, &(struct asked){.space = w->f->hash});
 	assert_int_equal(m.status, 503);
 	assert_int_equal(links_stored(w), 0);
 }
@@ -603,7 +623,7 @@ static struct made fail_with(struct creation_world *w, enum error_code code,
 	failing.take = fail_at_once;
 	failure = (struct error){.code = code};
 	snprintf(failure.text, sizeof(failure.text), "%s", text);
-	return create(w, &(struct asked){.strategy = &failing});
+	return create_link_and_wait(w, &(struct asked){.strategy = &failing});
 }
 
 static void each_failure_has_its_status(void **state)
@@ -656,7 +676,7 @@ static struct made lose_connection(struct creation_world *w,
 	holding.take = hold_take;
 	asked.strategy = &holding;
 	held = NULL;
-	begin(w, &m, &request, &asked);
+	start_creation(w, &m, &request, &asked);
 	while (!held)
 		world_run(w);
 	freeReplyObject(redis_server_ask(&w->f->server,

@@ -4,7 +4,7 @@
 
 #include "allocator/policy/domain_list.h"
 
-static struct domain_list *loaded(const char *text)
+static struct domain_list *load_list(const char *text)
 {
 	struct error err = {0};
 	struct domain_list *list;
@@ -17,7 +17,7 @@ static struct domain_list *loaded(const char *text)
 	return list;
 }
 
-static bool has(const struct domain_list *list, const char *name)
+static bool has_name(const struct domain_list *list, const char *name)
 {
 	struct error err = {0};
 	struct host host;
@@ -42,99 +42,99 @@ static void assert_refused(const char *text, const char *says)
 
 static void a_name_is_itself_alone(void **state)
 {
-	struct domain_list *list = loaded("example.com\n");
+	struct domain_list *list = load_list("example.com\n");
 
 	(void)state;
-	assert_true(has(list, "example.com"));
-	assert_true(has(list, "EXAMPLE.com."));
-	assert_false(has(list, "www.example.com"));
-	assert_false(has(list, "com"));
-	assert_false(has(list, "xample.com"));
-	assert_false(has(list, "example.co"));
+	assert_true(has_name(list, "example.com"));
+	assert_true(has_name(list, "EXAMPLE.com."));
+	assert_false(has_name(list, "www.example.com"));
+	assert_false(has_name(list, "com"));
+	assert_false(has_name(list, "xample.com"));
+	assert_false(has_name(list, "example.co"));
 	domain_list_free(list);
 }
 
 static void a_dot_in_front_takes_in_all_below(void **state)
 {
-	struct domain_list *list = loaded(".example.com\n");
+	struct domain_list *list = load_list(".example.com\n");
 
 	(void)state;
-	assert_true(has(list, "example.com"));
-	assert_true(has(list, "www.example.com"));
-	assert_true(has(list, "a.b.c.example.com"));
-	assert_false(has(list, "notexample.com"));
-	assert_false(has(list, "example.com.org"));
-	assert_false(has(list, "com"));
+	assert_true(has_name(list, "example.com"));
+	assert_true(has_name(list, "www.example.com"));
+	assert_true(has_name(list, "a.b.c.example.com"));
+	assert_false(has_name(list, "notexample.com"));
+	assert_false(has_name(list, "example.com.org"));
+	assert_false(has_name(list, "com"));
 	domain_list_free(list);
 }
 
 static void both_forms_of_one_name_add_up(void **state)
 {
 	struct domain_list *list =
-		loaded("a.com\n.a.com\nA.COM\n.b.com\nb.com\nb.com\n");
+		load_list("a.com\n.a.com\nA.COM\n.b.com\nb.com\nb.com\n");
 
 	(void)state;
 	assert_int_equal(domain_list_count(list), 2);
-	assert_true(has(list, "x.a.com"));
-	assert_true(has(list, "x.b.com"));
+	assert_true(has_name(list, "x.a.com"));
+	assert_true(has_name(list, "x.b.com"));
 	domain_list_free(list);
 }
 
 static void whole_top_level_domains_can_be_listed(void **state)
 {
-	struct domain_list *list = loaded(".zip\n");
+	struct domain_list *list = load_list(".zip\n");
 
 	(void)state;
-	assert_true(has(list, "zip"));
-	assert_true(has(list, "a.b.zip"));
-	assert_false(has(list, "zip.com"));
+	assert_true(has_name(list, "zip"));
+	assert_true(has_name(list, "a.b.zip"));
+	assert_false(has_name(list, "zip.com"));
 	domain_list_free(list);
 }
 
 static void comments_blanks_and_any_line_end_are_taken(void **state)
 {
-	struct domain_list *list = loaded(
+	struct domain_list *list = load_list(
 		"# all of it\n\n \t \n  a.com  # why\r\n\t.b.com\r\nc.com");
 
 	(void)state;
 	assert_int_equal(domain_list_count(list), 3);
-	assert_true(has(list, "a.com"));
-	assert_true(has(list, "x.b.com"));
-	assert_true(has(list, "c.com"));
+	assert_true(has_name(list, "a.com"));
+	assert_true(has_name(list, "x.b.com"));
+	assert_true(has_name(list, "c.com"));
 	domain_list_free(list);
 }
 
 static void international_lines_are_normalised(void **state)
 {
-	struct domain_list *list = loaded(".B\xc3\x9c"
-					  "CHER.example\n");
+	struct domain_list *list = load_list(".B\xc3\x9c"
+					     "CHER.example\n");
 
 	(void)state;
-	assert_true(has(list, "xn--bcher-kva.example"));
-	assert_true(has(list, "www.b\xc3\xbc"
-			      "cher.example"));
+	assert_true(has_name(list, "xn--bcher-kva.example"));
+	assert_true(has_name(list, "www.b\xc3\xbc"
+				   "cher.example"));
 	domain_list_free(list);
 }
 
 static void addresses_are_found_in_any_form(void **state)
 {
-	struct domain_list *list = loaded("127.0.0.1\n[2001:db8::7]\n");
+	struct domain_list *list = load_list("127.0.0.1\n[2001:db8::7]\n");
 
 	(void)state;
-	assert_true(has(list, "127.0.0.1"));
-	assert_true(has(list, "0x7f000001"));
-	assert_true(has(list, "[2001:DB8:0::7]"));
-	assert_false(has(list, "127.0.0.2"));
+	assert_true(has_name(list, "127.0.0.1"));
+	assert_true(has_name(list, "0x7f000001"));
+	assert_true(has_name(list, "[2001:DB8:0::7]"));
+	assert_false(has_name(list, "127.0.0.2"));
 	domain_list_free(list);
 }
 
 static void an_empty_list_has_nothing(void **state)
 {
-	struct domain_list *list = loaded("# none yet\n");
+	struct domain_list *list = load_list("# none yet\n");
 
 	(void)state;
 	assert_int_equal(domain_list_count(list), 0);
-	assert_false(has(list, "example.com"));
+	assert_false(has_name(list, "example.com"));
 	domain_list_free(list);
 }
 
@@ -175,12 +175,12 @@ static void answers_are_exact(void **state)
 	assert_non_null(text);
 	for (int i = 0; i < COUNT; i += 2)
 		end += sprintf(end, "n%d.example\n", i);
-	list = loaded(text);
+	list = load_list(text);
 	free(text);
 	assert_int_equal(domain_list_count(list), COUNT / 2);
 	for (int i = 0; i < COUNT; i++) {
 		snprintf(name, sizeof(name), "n%d.example", i);
-		if (has(list, name) != (i % 2 == 0))
+		if (has_name(list, name) != (i % 2 == 0))
 			fail_msg("%s", name);
 	}
 	domain_list_free(list);

@@ -6,7 +6,7 @@
 #define HUGE_SPACE (UINT64_C(1) << 40) /* blocks */
 #define ASKED	   INT64_C(5000000)
 
-static size_t next(size_t last_blocks, int64_t age, size_t least)
+static size_t next_block_count(size_t last_blocks, int64_t age, size_t least)
 {
 	const struct last_grant last = {
 		.blocks = last_blocks, .asked_at = ASKED, .succeeded = true};
@@ -26,17 +26,17 @@ static void the_first_grant_is_of_grant_blocks(void **state)
 static void a_grant_used_up_within_a_second_doubles(void **state)
 {
 	(void)state;
-	assert_int_equal(next(4, 0, 4), 8);
-	assert_int_equal(next(8, 999, 4), 16);
-	assert_int_equal(next(8, 1000, 4), 8);
+	assert_int_equal(next_block_count(4, 0, 4), 8);
+	assert_int_equal(next_block_count(8, 999, 4), 16);
+	assert_int_equal(next_block_count(8, 1000, 4), 8);
 }
 
 static void a_grant_that_lasts_half_a_minute_halves(void **state)
 {
 	(void)state;
-	assert_int_equal(next(8, 30000, 1), 8);
-	assert_int_equal(next(8, 30001, 1), 4);
-	assert_int_equal(next(8, 30001, 6), 6);
+	assert_int_equal(next_block_count(8, 30000, 1), 8);
+	assert_int_equal(next_block_count(8, 30001, 1), 4);
+	assert_int_equal(next_block_count(8, 30001, 6), 6);
 }
 
 static void grants_stop_growing_at_64_blocks(void **state)
@@ -45,9 +45,9 @@ static void grants_stop_growing_at_64_blocks(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20; i++)
-		blocks = next(blocks, 0, 1);
+		blocks = next_block_count(blocks, 0, 1);
 	assert_int_equal(blocks, 64);
-	assert_int_equal(next(33, 0, 1), 64);
+	assert_int_equal(next_block_count(33, 0, 1), 64);
 }
 
 static void a_grant_takes_a_1024th_of_its_space_at_most(void **state)
@@ -69,7 +69,7 @@ static void grant_blocks_is_the_least_whatever_the_bounds(void **state)
 		.blocks = 100, .asked_at = ASKED, .succeeded = true};
 
 	(void)state;
-	assert_int_equal(next(100, 0, 100), 100);
+	assert_int_equal(next_block_count(100, 0, 100), 100);
 	assert_int_equal(grant_size_next(&last, ASKED, 100, 2048), 100);
 }
 

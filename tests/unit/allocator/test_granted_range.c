@@ -16,7 +16,7 @@ struct world {
 	bool early;	  /* a code was available before Redis was notified */
 };
 
-static long long ask(struct world *w, const char *words)
+static long long query_redis_number(struct world *w, const char *words)
 {
 	return redis_server_number(&w->a->f->server, words);
 }
@@ -27,7 +27,8 @@ static void on_opened(void *arg, bool retired, const struct error *err)
 
 	(void)retired;
 	w->code = err ? err->code : ERROR_NONE;
-	if (w->ranges.unopened > 0 && ask(w, "ZCARD unopened:{s5}") > 0 &&
+	if (w->ranges.unopened > 0 &&
+	    query_redis_number(w, "ZCARD unopened:{s5}") > 0 &&
 	    granted_ranges_current(&w->ranges))
 		w->early = true;
 	if (w->retire_late && w->ranges.unopened == 1 &&
@@ -116,10 +117,10 @@ static void a_range_that_was_opened_is_in_use(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(ask(w, "ZCARD unopened:{s5}"), 2);
+	assert_int_equal(query_redis_number(w, "ZCARD unopened:{s5}"), 2);
 	open_range(w);
 	assert_int_equal(w->code, ERROR_NONE);
-	assert_int_equal(ask(w, "ZCARD unopened:{s5}"), 0);
+	assert_int_equal(query_redis_number(w, "ZCARD unopened:{s5}"), 0);
 	assert_ptr_equal(granted_ranges_current(&w->ranges), w->range);
 }
 
@@ -131,7 +132,7 @@ static void a_range_that_was_not_opened_is_not_said_to_be_in_use(void **state)
 	freeReplyObject(redis_server_ask(&w->a->f->server, "SCRIPT FLUSH"));
 	open_range(w);
 	assert_int_equal(w->code, ERROR_REMOTE);
-	assert_int_equal(ask(w, "ZCARD unopened:{s5}"), 2);
+	assert_int_equal(query_redis_number(w, "ZCARD unopened:{s5}"), 2);
 	assert_null(granted_ranges_current(&w->ranges));
 }
 
@@ -147,7 +148,7 @@ static void a_range_that_cannot_be_confirmed_is_not_in_use(void **state)
 	run_loop(w->a);
 	config->pending_max = before;
 	assert_int_equal(w->code, ERROR_REMOTE);
-	assert_int_equal(ask(w, "ZCARD unopened:{s5}"), 2);
+	assert_int_equal(query_redis_number(w, "ZCARD unopened:{s5}"), 2);
 	assert_null(granted_ranges_current(&w->ranges));
 	run_until_gone(w);
 }
@@ -161,7 +162,7 @@ static void a_range_of_which_one_open_failed_is_not_in_use(void **state)
 		redis_server_ask(&w->a->f->server, "HSET m:{s5:0} a b"));
 	open_range(w);
 	assert_int_equal(w->ranges.open_blocks, 1);
-	assert_int_equal(ask(w, "ZCARD unopened:{s5}"), 2);
+	assert_int_equal(query_redis_number(w, "ZCARD unopened:{s5}"), 2);
 	assert_null(granted_ranges_current(&w->ranges));
 	run_until_gone(w);
 }
@@ -225,10 +226,10 @@ static void each_code_is_issued_once(void **state)
 	assert_true(w->gone);
 	assert_int_equal(metric_value(w->counts.held), 0);
 	assert_int_equal(metric_value(w->counts.blocks_returned), 0);
-	assert_int_equal(ask(w, "ZCARD pool:{s5}"), 0);
+	assert_int_equal(query_redis_number(w, "ZCARD pool:{s5}"), 0);
 }
 
-static void issue(struct world *w)
+static void issue_code(struct world *w)
 {
 	struct link_block block;
 	uint32_t offset;
@@ -242,7 +243,7 @@ static void only_blocks_without_a_code_are_handed_back(void **state)
 	struct world *w = *state;
 
 	open_range(w);
-	issue(w);
+	issue_code(w);
 	granted_ranges_retire_all(&w->ranges);
 	assert_int_equal(w->ranges.retired, 1);
 	assert_int_equal(w->ranges.open_blocks, 0);
@@ -250,11 +251,12 @@ static void only_blocks_without_a_code_are_handed_back(void **state)
 	run_until_gone(w);
 	assert_int_equal(w->ranges.retired, 0);
 	assert_int_equal(metric_value(w->counts.blocks_returned), 1);
-	assert_int_equal(ask(w, "ZSCORE pool:{s5} 1-1:2") > 0, 1);
-	assert_int_equal(ask(w, "ZCARD pool:{s5}"), 1);
-	assert_int_equal(ask(w, "ZCARD issued:{s5}"), 1);
-	assert_true(marker(w->a->f, 0).open);
-	assert_false(marker(w->a->f, 1).open);
+	assert_int_equal(query_redis_number(w, "ZSCORE pool:{s5} 1-1:2") > 0,
+			 1);
+	assert_int_equal(query_redis_number(w, "ZCARD pool:{s5}"), 1);
+	assert_int_equal(query_redis_number(w, "ZCARD issued:{s5}"), 1);
+	assert_true(read_marker(w->a->f, 0).open);
+	assert_false(read_marker(w->a->f, 1).open);
 }
 
 static void untouched_ranges_are_handed_back_whole(void **state)
@@ -265,8 +267,9 @@ static void untouched_ranges_are_handed_back_whole(void **state)
 	granted_ranges_retire_all(&w->ranges);
 	run_until_gone(w);
 	assert_int_equal(metric_value(w->counts.blocks_returned), 2);
-	assert_int_equal(ask(w, "ZSCORE pool:{s5} 0-1:2") > 0, 1);
-	assert_int_equal(ask(w, "ZCARD issued:{s5}"), 0);
+	assert_int_equal(query_redis_number(w, "ZSCORE pool:{s5} 0-1:2") > 0,
+			 1);
+	assert_int_equal(query_redis_number(w, "ZCARD issued:{s5}"), 0);
 }
 
 /* The opens are under way, and only their answers show what has to be closed.
@@ -282,8 +285,8 @@ static void a_range_that_is_given_up_early_waits_for_its_opens(void **state)
 	assert_int_equal(w->ranges.unopened, 0);
 	assert_int_equal(metric_value(w->counts.held), 0);
 	assert_int_equal(metric_value(w->counts.blocks_returned), 2);
-	assert_false(marker(w->a->f, 0).open);
-	assert_false(marker(w->a->f, 1).open);
+	assert_false(read_marker(w->a->f, 0).open);
+	assert_false(read_marker(w->a->f, 1).open);
 }
 
 /* Another holder opens the same block. */
@@ -318,8 +321,8 @@ static void a_block_in_other_hands_gives_no_code(void **state)
 	/* Neither the other holder's block nor the one with a used code is
 	 * returned. */
 	assert_int_equal(metric_value(w->counts.blocks_returned), 0);
-	assert_string_equal(marker(w->a->f, 0).holder, "another#1");
-	assert_true(marker(w->a->f, 0).open);
+	assert_string_equal(read_marker(w->a->f, 0).holder, "another#1");
+	assert_true(read_marker(w->a->f, 0).open);
 }
 
 /* Another holder has opened that block; the other blocks are handed back. */
@@ -338,9 +341,9 @@ what_comes_before_a_block_in_other_hands_is_handed_back(void **state)
 
 	hand_back_around(w, 1);
 	assert_int_equal(metric_value(w->counts.blocks_returned), 1);
-	assert_true(ask(w, "ZSCORE pool:{s5} 0-0:2") > 0);
-	assert_true(ask(w, "ZSCORE issued:{s5} 1-1:1") > 0);
-	assert_true(marker(w->a->f, 1).open);
+	assert_true(query_redis_number(w, "ZSCORE pool:{s5} 0-0:2") > 0);
+	assert_true(query_redis_number(w, "ZSCORE issued:{s5} 1-1:1") > 0);
+	assert_true(read_marker(w->a->f, 1).open);
 }
 
 /* The blocks before the first part that was handed back are a range of their
@@ -351,11 +354,11 @@ static void what_is_around_a_block_in_other_hands_is_handed_back(void **state)
 
 	hand_back_around(w, 2);
 	assert_int_equal(metric_value(w->counts.blocks_returned), 3);
-	assert_true(ask(w, "ZSCORE pool:{s5} 3-3:2") > 0);
-	assert_true(ask(w, "ZSCORE pool:{s5} 0-1:2") > 0);
-	assert_int_equal(ask(w, "ZCARD issued:{s5}"), 1);
-	assert_true(ask(w, "ZSCORE issued:{s5} 2-2:1") > 0);
-	assert_true(marker(w->a->f, 2).open);
+	assert_true(query_redis_number(w, "ZSCORE pool:{s5} 3-3:2") > 0);
+	assert_true(query_redis_number(w, "ZSCORE pool:{s5} 0-1:2") > 0);
+	assert_int_equal(query_redis_number(w, "ZCARD issued:{s5}"), 1);
+	assert_true(query_redis_number(w, "ZSCORE issued:{s5} 2-2:1") > 0);
+	assert_true(read_marker(w->a->f, 2).open);
 }
 
 static void blocks_that_are_all_in_other_hands_give_none(void **state)
@@ -380,10 +383,10 @@ static void blocks_that_were_given_up_are_not_said_to_be_in_use(void **state)
 	assert_int_equal(granted_range_open(w->range, &w->a->err), 0);
 	granted_ranges_retire_all(&w->ranges);
 	run_until_gone(w);
-	assert_int_equal(ask(w, "ZCARD unopened:{s5}"), 2);
+	assert_int_equal(query_redis_number(w, "ZCARD unopened:{s5}"), 2);
 }
 
-static struct link_block numbered(uint64_t number, uint32_t generation)
+static struct link_block make_block(uint64_t number, uint32_t generation)
 {
 	return (struct link_block){.number = number, .generation = generation};
 }
@@ -391,9 +394,9 @@ static struct link_block numbered(uint64_t number, uint32_t generation)
 static void only_the_range_of_a_refused_block_is_dropped(void **state)
 {
 	struct world *w = *state;
-	struct link_block others[] = {numbered(2, 1), numbered(0, 2),
-				      numbered(1, 0)};
-	struct link_block last = numbered(1, 1);
+	struct link_block others[] = {make_block(2, 1), make_block(0, 2),
+				      make_block(1, 0)};
+	struct link_block last = make_block(1, 1);
 
 	open_range(w);
 	for (size_t i = 0; i < 3; i++) {
@@ -409,7 +412,7 @@ static void only_the_range_of_a_refused_block_is_dropped(void **state)
 static void the_first_block_of_a_range_drops_it(void **state)
 {
 	struct world *w = *state;
-	struct link_block first = numbered(0, 1);
+	struct link_block first = make_block(0, 1);
 
 	open_range(w);
 	granted_ranges_drop(&w->ranges, &first);
@@ -421,7 +424,7 @@ static void the_first_block_of_a_range_drops_it(void **state)
 static void hold_until(struct world *w, int64_t until)
 {
 	struct grant grant = {.count = 1, .ranges = {{0, 1, 1}}};
-	const struct link_marker m = marker(w->a->f, 0);
+	const struct link_marker m = read_marker(w->a->f, 0);
 
 	strcpy(grant.holder, m.holder);
 	granted_ranges_free(&w->ranges);
@@ -447,7 +450,7 @@ static void no_code_is_issued_once_the_hold_has_ended(void **state)
 	assert_null(granted_ranges_current(&w->ranges));
 	assert_int_equal(metric_value(w->counts.blocks_expired), 2);
 	run_until_gone(w);
-	assert_int_equal(ask(w, "ZCARD pool:{s5}"), 1);
+	assert_int_equal(query_redis_number(w, "ZCARD pool:{s5}"), 1);
 }
 
 static void a_range_whose_hold_has_ended_is_given_up_unasked(void **state)

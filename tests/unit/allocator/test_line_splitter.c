@@ -8,7 +8,7 @@
 
 /* Returns the lines of `text` when it comes in pieces of this size:
  * "number:text;" for a line, "number!;" for one that is too long. */
-static char *told(const char *text, size_t piece)
+static char *split_text(const char *text, size_t piece)
 {
 	struct line_splitter l = {.max = MAX};
 	struct http_slice data, line;
@@ -41,12 +41,12 @@ static char *told(const char *text, size_t piece)
 }
 
 /* The result is the same for every size of pieces. */
-static void expect(const char *text, const char *lines)
+static void expect_lines(const char *text, const char *lines)
 {
 	char *got;
 
 	for (size_t piece = 1; piece <= strlen(text) + 1; piece++) {
-		got = told(text, piece);
+		got = split_text(text, piece);
 		assert_string_equal(got, lines);
 		free(got);
 	}
@@ -55,55 +55,56 @@ static void expect(const char *text, const char *lines)
 static void lines_end_in_a_line_feed(void **state)
 {
 	(void)state;
-	expect("a\nbc\nd\n", "1:a;2:bc;3:d;");
+	expect_lines("a\nbc\nd\n", "1:a;2:bc;3:d;");
 }
 
 static void the_last_line_may_have_none(void **state)
 {
 	(void)state;
-	expect("a\nbc", "1:a;2:bc;");
+	expect_lines("a\nbc", "1:a;2:bc;");
 }
 
 static void empty_lines_are_told(void **state)
 {
 	(void)state;
-	expect("\n\na\n\n", "1:;2:;3:a;4:;");
+	expect_lines("\n\na\n\n", "1:;2:;3:a;4:;");
 }
 
 static void nothing_is_no_line(void **state)
 {
 	(void)state;
-	expect("", "");
+	expect_lines("", "");
 }
 
 static void a_carriage_return_is_left_to_the_caller(void **state)
 {
 	(void)state;
-	expect("a\r\nb\r", "1:a\r;2:b\r;");
+	expect_lines("a\r\nb\r", "1:a\r;2:b\r;");
 }
 
 static void the_longest_line_is_told(void **state)
 {
 	(void)state;
-	expect("0123456789abcdef\nx", "1:0123456789abcdef;2:x;");
+	expect_lines("0123456789abcdef\nx", "1:0123456789abcdef;2:x;");
 }
 
 static void a_longer_line_is_told_once_and_skipped(void **state)
 {
 	(void)state;
-	expect("a\n0123456789abcdefX and more than that\nb\n", "1:a;2!;3:b;");
+	expect_lines("a\n0123456789abcdefX and more than that\nb\n",
+		     "1:a;2!;3:b;");
 }
 
 static void a_longer_line_may_be_the_last(void **state)
 {
 	(void)state;
-	expect("a\n0123456789abcdefX and more", "1:a;2!;");
+	expect_lines("a\n0123456789abcdefX and more", "1:a;2!;");
 }
 
 static void longer_lines_may_follow_each_other(void **state)
 {
 	(void)state;
-	expect("0123456789abcdefX\n0123456789abcdefY\n\n", "1!;2!;3:;");
+	expect_lines("0123456789abcdefX\n0123456789abcdefY\n\n", "1!;2!;3:;");
 }
 
 static void the_rest_of_a_longer_line_can_be_skipped_alone(void **state)

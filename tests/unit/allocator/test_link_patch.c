@@ -42,7 +42,8 @@ static Shortloop__Link some_link(void)
 	return link;
 }
 
-static int parse(struct link_patch *patch, const char *body, struct error *err)
+static int parse_patch_body(struct link_patch *patch, const char *body,
+			    struct error *err)
 {
 	return link_patch_parse(patch, &world.defaults.rules,
 				(struct http_slice){body, strlen(body)}, err);
@@ -53,7 +54,7 @@ static void assert_refused(const char *body, const char *says)
 	struct link_patch patch;
 	struct error err = {0};
 
-	assert_int_equal(parse(&patch, body, &err), -1);
+	assert_int_equal(parse_patch_body(&patch, body, &err), -1);
 	link_patch_release(&patch);
 	assert_int_equal(err.code, ERROR_INPUT);
 	if (!strstr(err.text, says))
@@ -67,11 +68,12 @@ static void what_is_given_is_changed_and_the_rest_stays(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(parse(&patch,
-			       "{\"url\":\"https://new.example/\","
-			       "\"tags\":[\"t\"],\"state\":\"blocked\"}",
-			       &err),
-			 0);
+	assert_int_equal(
+		parse_patch_body(&patch,
+				 "{\"url\":\"https://new.example/\","
+				 "\"tags\":[\"t\"],\"state\":\"blocked\"}",
+				 &err),
+		0);
 	assert_int_equal(link_patch_apply(&patch, &before, &after, &err), 0);
 	assert_string_equal(after.url, "https://new.example/");
 	assert_int_equal(after.n_tags, 1);
@@ -90,10 +92,11 @@ static void null_resets_a_field(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(parse(&patch,
-			       "{\"description\":null,\"max_visits\":null}",
-			       &err),
-			 0);
+	assert_int_equal(
+		parse_patch_body(&patch,
+				 "{\"description\":null,\"max_visits\":null}",
+				 &err),
+		0);
 	assert_int_equal(link_patch_apply(&patch, &before, &after, &err), 0);
 	assert_string_equal(after.description, "");
 	assert_int_equal(after.max_visits, 0);
@@ -109,7 +112,7 @@ static int edit_passing_link(const char *body)
 
 	before.path_pass = true;
 	before.url = drop_const("app://");
-	assert_int_equal(parse(&patch, body, &err), 0);
+	assert_int_equal(parse_patch_body(&patch, body, &err), 0);
 	status = link_patch_apply(&patch, &before, &after, &err);
 	if (status < 0)
 		assert_non_null(strstr(err.text, "pass_path: url has neither"));

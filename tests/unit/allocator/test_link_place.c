@@ -74,8 +74,9 @@ static struct api_key_info key_of(const char *account)
 
 /* Returns the chosen place, or the reason of the refusal; NULL names are not
  * given. */
-static const char *choose(const struct api_key_info *key, const char *domain,
-			  const char *space, const char *code, int *ret_code)
+static const char *describe_chosen_place(const struct api_key_info *key,
+					 const char *domain, const char *space,
+					 const char *code, int *ret_code)
 {
 	static char text[600];
 	struct error err = {0};
@@ -148,9 +149,9 @@ static void a_domain_is_its_accounts(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct api_key_info key = key_of(rows[i].account);
 
-		assert_string_equal(
-			choose(&key, rows[i].domain, NULL, NULL, &code),
-			rows[i].says);
+		assert_string_equal(describe_chosen_place(&key, rows[i].domain,
+							  NULL, NULL, &code),
+				    rows[i].says);
 		assert_int_equal(code, rows[i].code);
 	}
 }
@@ -163,13 +164,16 @@ static void a_default_domain_may_be_of_some(void **state)
 
 	(void)state;
 	assert_int_equal(open_domains("promo", &err), 0);
-	assert_string_equal(choose(&acme, NULL, NULL, NULL, &code), "s7 promo");
-	assert_string_equal(choose(&ann, NULL, NULL, NULL, &code),
-			    "domain: the default one is not for the account "
-			    "'ann', which may use common");
+	assert_string_equal(
+		describe_chosen_place(&acme, NULL, NULL, NULL, &code),
+		"s7 promo");
+	assert_string_equal(
+		describe_chosen_place(&ann, NULL, NULL, NULL, &code),
+		"domain: the default one is not for the account "
+		"'ann', which may use common");
 	assert_int_equal(code, ERROR_NOT_OWNER);
 	/* The domain is no longer the default. */
-	choose(&ann, "main", NULL, NULL, &code);
+	describe_chosen_place(&ann, "main", NULL, NULL, &code);
 	assert_int_equal(code, ERROR_NOT_OWNER);
 }
 
@@ -183,9 +187,11 @@ static void without_domains_there_is_one_place_for_all(void **state)
 
 	(void)state;
 	world.defaults.rules.domains = empty;
-	assert_string_equal(choose(&ann, NULL, NULL, NULL, &code), "s7");
-	assert_string_equal(choose(&ann, "main", NULL, NULL, &code),
-			    "domain: leave it out, none is configured");
+	assert_string_equal(
+		describe_chosen_place(&ann, NULL, NULL, NULL, &code), "s7");
+	assert_string_equal(
+		describe_chosen_place(&ann, "main", NULL, NULL, &code),
+		"domain: leave it out, none is configured");
 	assert_int_equal(code, ERROR_INPUT);
 	assert_true(link_place_is_open(empty, &ann, ""));
 	assert_true(link_place_is_open(empty, &ann, "main"));
@@ -275,9 +281,10 @@ static void a_space_is_for_those_whose_lines_name_it(void **state)
 		struct api_key_info key =
 			key_with(rows[i].own, rows[i].of_account, &rules);
 
-		assert_string_equal(
-			choose(&key, NULL, rows[i].space, rows[i].code, &code),
-			rows[i].says);
+		assert_string_equal(describe_chosen_place(&key, NULL,
+							  rows[i].space,
+							  rows[i].code, &code),
+				    rows[i].says);
 		assert_int_equal(code, rows[i].error);
 		key_names_free((struct key_names *)(uintptr_t)key.spaces);
 	}

@@ -26,8 +26,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static int parse(struct link_request *request, const char *body,
-		 struct error *err)
+static int parse_link_body(struct link_request *request, const char *body,
+			   struct error *err)
 {
 	static const struct api_key_info admin = {.roles = API_ADMIN};
 
@@ -40,7 +40,7 @@ static void assert_refused(const char *body, const char *says)
 	struct link_request request;
 	struct error err = {0};
 
-	assert_int_equal(parse(&request, body, &err), -1);
+	assert_int_equal(parse_link_body(&request, body, &err), -1);
 	link_request_release(&request);
 	assert_int_equal(err.code, ERROR_INPUT);
 	if (!strstr(err.text, says))
@@ -54,11 +54,12 @@ static void all_fields_are_read(void **state)
 
 	(void)state;
 	assert_int_equal(
-		parse(&r,
-		      "{\"url\":\"https://a.example/\",\"ttl\":\"never\","
-		      "\"space\":\"s8\",\"owner\":\"o\",\"campaign\":\"c\","
-		      "\"tags\":[\"x\",\"y\"]}",
-		      &err),
+		parse_link_body(
+			&r,
+			"{\"url\":\"https://a.example/\",\"ttl\":\"never\","
+			"\"space\":\"s8\",\"owner\":\"o\",\"campaign\":\"c\","
+			"\"tags\":[\"x\",\"y\"]}",
+			&err),
 		0);
 	assert_string_equal(r.fields.url, "https://a.example/");
 	assert_string_equal(r.fields.ttl->name, "never");
@@ -77,8 +78,9 @@ static void what_is_left_open_comes_from_the_defaults(void **state)
 
 	(void)state;
 	world.defaults.ttl = linkstore_class(world.store, 0);
-	assert_int_equal(parse(&r, "{\"url\":\"https://a.example/\"}", &err),
-			 0);
+	assert_int_equal(
+		parse_link_body(&r, "{\"url\":\"https://a.example/\"}", &err),
+		0);
 	assert_string_equal(r.fields.ttl->name, "10d");
 	assert_string_equal(r.fields.space->name, "s7");
 	assert_string_equal(r.fields.owner, "");
@@ -136,7 +138,7 @@ static void the_bounds_on_texts_are_exact(void **state)
 		 "{\"url\":\"https://a.example/\",\"ttl\":\"10d\","
 		 "\"owner\":\"%0*d\"}",
 		 LINK_TEXT_MAX, 0);
-	assert_int_equal(parse(&r, body, &err), 0);
+	assert_int_equal(parse_link_body(&r, body, &err), 0);
 	link_request_release(&r);
 	snprintf(body, sizeof(body), "{\"owner\":\"%0*d\"}", LINK_TEXT_MAX + 1,
 		 0);
@@ -169,15 +171,16 @@ static void how_a_link_behaves_is_read(void **state)
 
 	(void)state;
 	assert_int_equal(
-		parse(&r,
-		      "{\"url\":\"https://a.example/\",\"ttl\":\"never\","
-		      "\"targets\":{\"ios\":\"https://i.example/\","
-		      "\"wechat\":\"https://w.example/\"},"
-		      "\"not_before\":\"2026-12-01T08:00:00+08:00\","
-		      "\"max_visits\":3,\"redirect_status\":308,"
-		      "\"description\":\"d\",\"domain\":\"main\","
-		      "\"pass_query\":\"add\",\"pass_path\":true}",
-		      &err),
+		parse_link_body(
+			&r,
+			"{\"url\":\"https://a.example/\",\"ttl\":\"never\","
+			"\"targets\":{\"ios\":\"https://i.example/\","
+			"\"wechat\":\"https://w.example/\"},"
+			"\"not_before\":\"2026-12-01T08:00:00+08:00\","
+			"\"max_visits\":3,\"redirect_status\":308,"
+			"\"description\":\"d\",\"domain\":\"main\","
+			"\"pass_query\":\"add\",\"pass_path\":true}",
+			&err),
 		0);
 	link_request_fill(&r, &link);
 	assert_int_equal(link.query_pass, SHORTLOOP__QUERY_PASS__QUERY_ADDED);
@@ -201,10 +204,11 @@ static void a_whole_number_may_have_a_point(void **state)
 
 	(void)state;
 	assert_int_equal(
-		parse(&r,
-		      "{\"url\":\"https://a.example/\",\"ttl\":\"10d\","
-		      "\"max_visits\":1e12,\"redirect_status\":307.0}",
-		      &err),
+		parse_link_body(
+			&r,
+			"{\"url\":\"https://a.example/\",\"ttl\":\"10d\","
+			"\"max_visits\":1e12,\"redirect_status\":307.0}",
+			&err),
 		0);
 	assert_int_equal(r.fields.max_visits, INT64_C(1000000000000));
 	assert_int_equal(r.fields.redirect_status, 307);
@@ -219,11 +223,12 @@ static void a_default_target_is_the_url(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(parse(&r,
-			       "{\"ttl\":\"10d\",\"targets\":{\"default\":"
-			       "\"https://a.example/\"}}",
-			       &err),
-			 0);
+	assert_int_equal(
+		parse_link_body(&r,
+				"{\"ttl\":\"10d\",\"targets\":{\"default\":"
+				"\"https://a.example/\"}}",
+				&err),
+		0);
 	assert_string_equal(r.fields.url, "https://a.example/");
 	assert_int_equal(r.fields.target_count, 0);
 	link_request_release(&r);
@@ -255,15 +260,16 @@ static void a_target_may_open_an_app_or_a_mini_program(void **state)
 	struct error err = {0};
 
 	(void)state;
-	if (parse(&r,
-		  "{\"url\":\"https://a.example/"
-		  "\",\"ttl\":\"10d\",\"targets\":{"
-		  "\"ios\":{\"app\":\"MyApp://item/7\"," FALLBACK "},"
-		  "\"android\":{\"mini_program\":\"HTTPS://wxaurl.cn/"
-		  "x\"," FALLBACK "},"
-		  "\"wechat\":{\"mini_program\":\"weixin://dl/business/"
-		  "?t=a\"," FALLBACK "}}}",
-		  &err) < 0)
+	if (parse_link_body(
+		    &r,
+		    "{\"url\":\"https://a.example/"
+		    "\",\"ttl\":\"10d\",\"targets\":{"
+		    "\"ios\":{\"app\":\"MyApp://item/7\"," FALLBACK "},"
+		    "\"android\":{\"mini_program\":\"HTTPS://wxaurl.cn/"
+		    "x\"," FALLBACK "},"
+		    "\"wechat\":{\"mini_program\":\"weixin://dl/business/"
+		    "?t=a\"," FALLBACK "}}}",
+		    &err) < 0)
 		fail_msg("%s", err.text);
 	link_request_fill(&r, &link);
 	assert_int_equal(link.n_targets, 3);
@@ -369,12 +375,13 @@ static void a_text_has_nothing_that_nobody_sees(void **state)
 		       "tags: has an invisible character");
 	assert_refused("{\"owner\":\"\\u2066ann\"}",
 		       "owner: has an invisible character");
-	assert_int_equal(parse(&r,
-			       "{\"url\":\"https://a.example/\",\"ttl\":"
-			       "\"10d\",\"description\":\"\\u2764\\ufe0f "
-			       "\\u0645\\u200c\\u3000\"}",
-			       &err),
-			 0);
+	assert_int_equal(
+		parse_link_body(&r,
+				"{\"url\":\"https://a.example/\",\"ttl\":"
+				"\"10d\",\"description\":\"\\u2764\\ufe0f "
+				"\\u0645\\u200c\\u3000\"}",
+				&err),
+		0);
 	link_request_release(&r);
 }
 
@@ -391,10 +398,11 @@ static void a_chosen_code_goes_to_the_space_of_aliases(void **state)
 
 	(void)state;
 	assert_int_equal(
-		parse(&r,
-		      "{\"url\":\"https://a.example/\",\"ttl\":\"10d\","
-		      "\"code\":\"spring\"}",
-		      &err),
+		parse_link_body(
+			&r,
+			"{\"url\":\"https://a.example/\",\"ttl\":\"10d\","
+			"\"code\":\"spring\"}",
+			&err),
 		0);
 	assert_string_equal(r.fields.space->name, "names");
 	assert_string_equal(r.fields.code, "spring");
@@ -413,12 +421,13 @@ static void a_url_is_kept_in_its_normal_form(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(parse(&r,
-			       "{\"url\":\"HTTPS://A.Example:/X\",\"ttl\":"
-			       "\"10d\",\"targets\":{\"ios\":"
-			       "\"https://B\\u00fccher.example/\"}}",
-			       &err),
-			 0);
+	assert_int_equal(
+		parse_link_body(&r,
+				"{\"url\":\"HTTPS://A.Example:/X\",\"ttl\":"
+				"\"10d\",\"targets\":{\"ios\":"
+				"\"https://B\\u00fccher.example/\"}}",
+				&err),
+		0);
 	assert_string_equal(r.fields.url, "https://a.example/X");
 	assert_string_equal(r.fields.targets[0].url,
 			    "https://xn--bcher-kva.example/");
@@ -453,8 +462,9 @@ static void a_link_of_no_domain_is_of_the_default_one(void **state)
 
 	(void)state;
 	assert_int_equal(
-		parse(&r, "{\"url\":\"https://a.example/\",\"ttl\":\"10d\"}",
-		      &err),
+		parse_link_body(
+			&r, "{\"url\":\"https://a.example/\",\"ttl\":\"10d\"}",
+			&err),
 		0);
 	link_request_fill(&r, &link);
 	assert_string_equal(link.domain, "main");

@@ -2,8 +2,8 @@
 
 #include "allocator/batch/reorder_buffer.h"
 
-static void answer(struct reorder_buffer *r, uint64_t position,
-		   const char *text, struct buf *out)
+static void put_answer(struct reorder_buffer *r, uint64_t position,
+		       const char *text, struct buf *out)
 {
 	buf_puts(reorder_buffer_answer(r, position, out), text);
 	reorder_buffer_release(r, position, out);
@@ -22,7 +22,7 @@ static void answers_in_order_go_straight_out(void **state)
 
 	(void)state;
 	for (int i = 0; i < 5; i++)
-		answer(r, reorder_buffer_reserve(r, 10), "a", &out);
+		put_answer(r, reorder_buffer_reserve(r, 10), "a", &out);
 	expect_out(&out, "aaaaa");
 	assert_int_equal(reorder_buffer_count(r), 0);
 	reorder_buffer_free(r);
@@ -40,10 +40,10 @@ static void answers_wait_for_those_before_them(void **state)
 
 	(void)state;
 	assert_true(reorder_buffer_is_full(r));
-	answer(r, three, "3", &out);
-	answer(r, two, "2", &out);
+	put_answer(r, three, "3", &out);
+	put_answer(r, two, "2", &out);
 	expect_out(&out, "");
-	answer(r, one, "1", &out);
+	put_answer(r, one, "1", &out);
 	expect_out(&out, "123");
 	assert_false(reorder_buffer_is_full(r));
 	reorder_buffer_free(r);
@@ -60,10 +60,10 @@ static void a_question_counts_until_its_answer_is_out(void **state)
 	struct buf out = {0};
 
 	(void)state;
-	answer(r, two, "2", &out);
+	put_answer(r, two, "2", &out);
 	assert_int_equal(reorder_buffer_bytes(r), 120);
 	assert_int_equal(reorder_buffer_reserve(r, 3), 2);
-	answer(r, one, "1", &out);
+	put_answer(r, one, "1", &out);
 	assert_int_equal(reorder_buffer_bytes(r), 3);
 	reorder_buffer_free(r);
 	buf_free(&out);
@@ -97,7 +97,7 @@ static void any_order_comes_out_in_order(void **state)
 			position = open[at];
 			open[at] = open[--opened];
 			snprintf(text, sizeof(text), "%d,", (int)position);
-			answer(r, position, text, &out);
+			put_answer(r, position, text, &out);
 		}
 	}
 	assert_int_equal(out.len, expected.len);

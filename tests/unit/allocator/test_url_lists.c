@@ -23,7 +23,7 @@ struct listed {
 	struct url_policy *policy;
 };
 
-static void rewrite(const char *path, const char *text)
+static void rewrite_file(const char *path, const char *text)
 {
 	FILE *out = fopen(path, "w");
 
@@ -97,7 +97,7 @@ static void a_reload_takes_the_new_lists(void **state)
 
 	(void)state;
 	with_lists(&l, NULL, "a.example\n");
-	rewrite(l.deny_file, "b.example\nc.example\n");
+	rewrite_file(l.deny_file, "b.example\nc.example\n");
 	assert_int_equal(url_policy_reload(l.policy, &err), 0);
 	assert_taken(l.policy, "https://a.example/");
 	assert_refused(l.policy, "https://b.example/", "may not");
@@ -114,7 +114,7 @@ static void a_reload_that_fails_keeps_the_old_lists(void **state)
 
 	(void)state;
 	with_lists(&l, NULL, "a.example\n");
-	rewrite(l.deny_file, "b.example\nnot a domain\n");
+	rewrite_file(l.deny_file, "b.example\nnot a domain\n");
 	assert_int_equal(url_policy_reload(l.policy, &err), -1);
 	assert_int_equal(err.code, ERROR_CONFIG);
 	assert_non_null(strstr(err.text, "allocator.url_deny_file"));

@@ -5,7 +5,7 @@
 
 #include "codespace/alias.h"
 
-static bool accepted(const char *alias, struct error *err)
+static bool is_accepted(const char *alias, struct error *err)
 {
 	return alias_check(alias, strlen(alias), err) == 0;
 }
@@ -22,8 +22,8 @@ static void names_of_1_to_64_symbols_are_aliases(void **state)
 	assert_int_equal(alias_check(name, 65, &err), -1);
 	assert_int_equal(err.code, ERROR_INPUT);
 	assert_int_equal(alias_check(name, 0, &err), -1);
-	assert_true(accepted("Summer-Sale_2027", &err));
-	assert_true(accepted("-_-", &err));
+	assert_true(is_accepted("Summer-Sale_2027", &err));
+	assert_true(is_accepted("-_-", &err));
 }
 
 static void every_other_byte_is_refused_by_its_place(void **state)
@@ -44,7 +44,7 @@ static void every_other_byte_is_refused_by_its_place(void **state)
 	}
 }
 
-static bool reserved(const char *alias)
+static bool is_reserved(const char *alias)
 {
 	static const char *const more[] = {"acme", "Press-Room"};
 
@@ -54,21 +54,21 @@ static bool reserved(const char *alias)
 static void words_of_the_site_are_reserved_in_any_case(void **state)
 {
 	(void)state;
-	assert_true(reserved("api"));
-	assert_true(reserved("API"));
-	assert_true(reserved("Robots"));
-	assert_true(reserved("www"));
-	assert_true(reserved("admin"));
-	assert_false(reserved("ap"));
-	assert_false(reserved("apis"));
-	assert_false(reserved("sale"));
+	assert_true(is_reserved("api"));
+	assert_true(is_reserved("API"));
+	assert_true(is_reserved("Robots"));
+	assert_true(is_reserved("www"));
+	assert_true(is_reserved("admin"));
+	assert_false(is_reserved("ap"));
+	assert_false(is_reserved("apis"));
+	assert_false(is_reserved("sale"));
 }
 
 static void the_operators_words_are_reserved_too(void **state)
 {
 	(void)state;
-	assert_true(reserved("Acme"));
-	assert_true(reserved("press-room"));
+	assert_true(is_reserved("Acme"));
+	assert_true(is_reserved("press-room"));
 	assert_false(alias_is_reserved("acme", 4, NULL, 0));
 }
 

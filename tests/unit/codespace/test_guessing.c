@@ -23,7 +23,7 @@ static const char all_symbols[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd"
 #define CHANCE 5
 #define SURELY 10
 
-static double deviations(double counted, double expected)
+static double standard_score(double counted, double expected)
 {
 	return (counted - expected) / sqrt(expected);
 }
@@ -136,8 +136,8 @@ static struct feistel_parts look_at(const struct suspect *s, uint64_t id)
  * attacks on Feistel schemes", ASIACRYPT 2001).  `with_right`: only pairs with
  * equal right parts count, which detects five.
  */
-static double differences(const struct suspect *s, size_t groups, size_t size,
-			  bool with_right)
+static double measure_differences(const struct suspect *s, size_t groups,
+				  size_t size, bool with_right)
 {
 	double pairs = 0, expected = (double)s->left;
 	uint64_t *values = malloc(size * sizeof(*values));
@@ -160,7 +160,7 @@ static double differences(const struct suspect *s, size_t groups, size_t size,
 		expected *= (double)s->right;
 	expected = (double)groups * (double)size * (double)(size - 1) / 2 /
 		   expected;
-	return deviations(pairs, expected);
+	return standard_score(pairs, expected);
 }
 
 static double differences_of(unsigned rounds, size_t key)
@@ -169,7 +169,7 @@ static double differences_of(unsigned rounds, size_t key)
 	double z;
 
 	suspect_open(&s, 7, rounds, key);
-	z = differences(&s, 40, 4000, false);
+	z = measure_differences(&s, 40, 4000, false);
 	codespace_free(s.cs);
 	return z;
 }
@@ -181,7 +181,7 @@ static double joint_differences_of(unsigned rounds, size_t key)
 
 	/* A stranger can see enough of short codes. */
 	suspect_open(&s, 5, rounds, key);
-	z = differences(&s, 400, (size_t)s.left, true);
+	z = measure_differences(&s, 400, (size_t)s.left, true);
 	codespace_free(s.cs);
 	return z;
 }
@@ -205,7 +205,8 @@ static void a_network_of_two_to_five_rounds_is_found_out(void **state)
 }
 
 /* Returns chi-square of a table that should be even, in standard deviations. */
-static double unevenness(const unsigned *counts, size_t cells, double expected)
+static double measure_unevenness(const unsigned *counts, size_t cells,
+				 double expected)
 {
 	double chi = 0, freedom = (double)cells - 1;
 
@@ -237,10 +238,10 @@ static double tags_of(unsigned rounds)
 		id[p.tag * 62 + i % 62]++;
 	}
 	codespace_free(s.cs);
-	worst = unevenness(first, 15 * 62, 200);
-	z = unevenness(last, 15 * 62, 200);
+	worst = measure_unevenness(first, 15 * 62, 200);
+	z = measure_unevenness(last, 15 * 62, 200);
 	worst = z > worst ? z : worst;
-	z = unevenness(id, 15 * 62, 200);
+	z = measure_unevenness(id, 15 * 62, 200);
 	return z > worst ? z : worst;
 }
 
@@ -271,7 +272,7 @@ static double agreement_at(const struct suspect *s, uint64_t step)
 		same[3] += a.right % 62 == b.right % 62;
 	}
 	for (int i = 0; i < 4; i++) {
-		z = fabs(deviations(same[i], N / 62.0));
+		z = fabs(standard_score(same[i], N / 62.0));
 		worst = z > worst ? z : worst;
 	}
 	return worst;
@@ -369,7 +370,7 @@ static void a_keyed_code_is_of_no_list_a_stranger_can_make(void **state)
 }
 
 /* Returns how many codes of 8 characters 300,000 URLs have in common. */
-static double collisions(enum url_code_method method)
+static double count_collisions(enum url_code_method method)
 {
 	enum {
 		N = 300000
@@ -394,8 +395,8 @@ static void keyed_codes_are_as_many_as_their_length_says(void **state)
 {
 	(void)state;
 	/* 0.013 are expected; with 32 bits, 10.5. */
-	assert_true(collisions(URL_CODE_KEYED) < 2);
-	assert_true(collisions(URL_CODE_MD5_QUARTERS) > 2);
+	assert_true(count_collisions(URL_CODE_KEYED) < 2);
+	assert_true(count_collisions(URL_CODE_MD5_QUARTERS) > 2);
 }
 
 /* One other bit in the URL, or another attempt, makes an entirely different
@@ -426,8 +427,9 @@ static void a_keyed_code_says_nothing_of_the_next(void **state)
 		}
 	}
 	for (int at = 0; at < 6; at++) {
-		assert_true(fabs(deviations(attempt[at], N / 62.0)) < CHANCE);
-		assert_true(fabs(deviations(bit[at], N / 62.0)) < CHANCE);
+		assert_true(fabs(standard_score(attempt[at], N / 62.0)) <
+			    CHANCE);
+		assert_true(fabs(standard_score(bit[at], N / 62.0)) < CHANCE);
 	}
 	url_codes_free(uc);
 }

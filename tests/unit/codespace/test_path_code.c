@@ -5,16 +5,16 @@
 
 #include "codespace/path_code.h"
 
-static struct http_slice slice(const char *text)
+static struct http_slice slice_of(const char *text)
 {
 	return (struct http_slice){text, strlen(text)};
 }
 
-static void names(const char *path, const char *want, bool trimmed)
+static void expect_code(const char *path, const char *want, bool trimmed)
 {
 	struct path_text_code text;
 
-	if (!path_code_in_text(slice(path), true, &text))
+	if (!path_code_in_text(slice_of(path), true, &text))
 		fail_msg("%s names no code", path);
 	assert_int_equal(text.code.len, strlen(want));
 	assert_memory_equal(text.code.data, want, text.code.len);
@@ -25,7 +25,7 @@ static void names_none(const char *path, bool trims)
 {
 	struct path_text_code text;
 
-	if (path_code_in_text(slice(path), trims, &text))
+	if (path_code_in_text(slice_of(path), trims, &text))
 		fail_msg("%s names %.*s", path, (int)text.code.len,
 			 text.code.data);
 }
@@ -33,10 +33,10 @@ static void names_none(const char *path, bool trims)
 static void escapes_of_code_characters_are_equal(void **state)
 {
 	(void)state;
-	names("/%74cz1U2D", "tcz1U2D", false);
-	names("/tcz1U2%44", "tcz1U2D", false);
-	names("/%61%2D%2d%5F%5fb%39", "a--__b9", false);
-	names("/%61bc/more", "abc", false);
+	expect_code("/%74cz1U2D", "tcz1U2D", false);
+	expect_code("/tcz1U2%44", "tcz1U2D", false);
+	expect_code("/%61%2D%2d%5F%5fb%39", "a--__b9", false);
+	expect_code("/%61bc/more", "abc", false);
 	/* Escapes are decoded only once. */
 	names_none("/%2561bc", true);
 	names_none("/a%2562", true);
@@ -56,10 +56,10 @@ static void what_no_code_can_have_is_passed_over(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++) {
 		snprintf(path, sizeof(path), "/aB3%s", behind[i]);
-		names(path, "aB3", true);
+		expect_code(path, "aB3", true);
 		names_none(path, false);
 	}
-	names("/%61B3).", "aB3", true);
+	expect_code("/%61B3).", "aB3", true);
 }
 
 static void what_a_code_can_have_is_not(void **state)
@@ -79,7 +79,7 @@ static bool names_some(const char *path)
 {
 	struct path_text_code text;
 
-	return path_code_in_text(slice(path), true, &text);
+	return path_code_in_text(slice_of(path), true, &text);
 }
 
 static void nothing_is_no_code(void **state)
@@ -101,22 +101,22 @@ static void nothing_is_no_code(void **state)
 	assert_false(names_some(longest));
 }
 
-static void trims(const char *rest, bool want)
+static void expect_trims(const char *rest, bool want)
 {
-	assert_int_equal(path_code_trims(slice(rest)), want);
+	assert_int_equal(path_code_trims(slice_of(rest)), want);
 }
 
 static void a_slash_alone_is_passed_over(void **state)
 {
 	(void)state;
-	trims("/", true);
-	trims("//", true);
-	trims("/).", true);
-	trims("/%E2%80%8B", true);
-	trims("/..", true);
-	trims("/more", false);
-	trims("/-", false);
-	trims("/%6Dore", false);
+	expect_trims("/", true);
+	expect_trims("//", true);
+	expect_trims("/).", true);
+	expect_trims("/%E2%80%8B", true);
+	expect_trims("/..", true);
+	expect_trims("/more", false);
+	expect_trims("/-", false);
+	expect_trims("/%6Dore", false);
 }
 
 int main(void)

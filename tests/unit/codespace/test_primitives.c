@@ -20,7 +20,7 @@ static struct siphash key_of(const unsigned char bytes[16])
 	return siphash_key(le64toh(k[0]), le64toh(k[1]));
 }
 
-static uint64_t theirs(const unsigned char key[16], uint64_t message)
+static uint64_t hash_by_libsodium(const unsigned char key[16], uint64_t message)
 {
 	uint64_t le = htole64(message), hash;
 
@@ -40,7 +40,7 @@ static void siphash_2_4_is_libsodiums(void **state)
 		randombytes_buf(&message, sizeof(message));
 		message &= (UINT64_C(1) << 56) - 1;
 		assert_true(siphash_7(key_of(key), message, 2, 4) ==
-			    theirs(key, message));
+			    hash_by_libsodium(key, message));
 	}
 }
 

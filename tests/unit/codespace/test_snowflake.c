@@ -20,7 +20,7 @@ static struct snowflake *open_node(unsigned bits, int64_t lead)
 	return s;
 }
 
-static uint64_t next(struct snowflake *s, int64_t now)
+static uint64_t next_id(struct snowflake *s, int64_t now)
 {
 	struct error err;
 	uint64_t id = 0;
@@ -48,13 +48,13 @@ static void an_id_says_when_and_where_it_was_made(void **state)
 
 	(void)state;
 	snowflake_allow(s, START, FAR);
-	id = next(s, START + 5);
+	id = next_id(s, START + 5);
 	assert_true(id >> 22 == UINT64_C(200000000005));
 	assert_int_equal(id >> 12 & 1023, 77);
 	assert_int_equal(id & 4095, 0);
 	assert_true(snowflake_ms(id, 12) == START + 5);
 	assert_int_equal(snowflake_node(id, 12), 77);
-	assert_true(next(s, START + 5) == id + 1);
+	assert_true(next_id(s, START + 5) == id + 1);
 	assert_true(id < UINT64_C(1) << 63);
 	snowflake_free(s);
 }
@@ -67,7 +67,7 @@ static void a_used_up_millisecond_is_followed_by_the_next(void **state)
 	(void)state;
 	snowflake_allow(s, START, FAR);
 	for (int i = 0; i < 65; i++)
-		id = next(s, START);
+		id = next_id(s, START);
 	assert_true(snowflake_ms(id, 6) == START + 1);
 	assert_int_equal(id & 63, 0);
 	snowflake_free(s);
@@ -82,11 +82,11 @@ static void ids_run_ahead_of_the_clock_by_no_more_than_the_lead(void **state)
 	(void)state;
 	snowflake_allow(s, START, FAR);
 	for (int i = 0; i < 64 * 11; i++)
-		next(s, START);
+		next_id(s, START);
 	assert_int_equal(snowflake_next(s, START, &id, &err), -1);
 	assert_int_equal(err.code, ERROR_BUSY);
 	assert_true(err.retriable);
-	assert_true(snowflake_ms(next(s, START + 1), 6) == START + 11);
+	assert_true(snowflake_ms(next_id(s, START + 1), 6) == START + 11);
 	snowflake_free(s);
 }
 
@@ -97,9 +97,9 @@ static void a_clock_that_goes_back_a_little_makes_no_duplicate(void **state)
 
 	(void)state;
 	snowflake_allow(s, START, FAR);
-	last = next(s, START + 5000);
+	last = next_id(s, START + 5000);
 	for (int back = 0; back <= 1000; back += 50) {
-		uint64_t id = next(s, START + 5000 - back);
+		uint64_t id = next_id(s, START + 5000 - back);
 
 		assert_true(id > last);
 		last = id;
@@ -115,12 +115,12 @@ static void a_clock_that_goes_back_further_is_an_error(void **state)
 
 	(void)state;
 	snowflake_allow(s, START, FAR);
-	last = next(s, START + 5000);
+	last = next_id(s, START + 5000);
 	assert_int_equal(snowflake_next(s, START + 3999, &id, &err), -1);
 	assert_int_equal(err.code, ERROR_UNSAFE);
 	assert_true(err.retriable);
 	assert_non_null(strstr(err.text, "1001 ms"));
-	assert_true(next(s, START + 4000) > last);
+	assert_true(next_id(s, START + 4000) > last);
 	snowflake_free(s);
 }
 
@@ -131,10 +131,10 @@ static void nothing_is_made_before_it_is_allowed(void **state)
 	(void)state;
 	assert_refused(s, START, ERROR_BUSY);
 	snowflake_allow(s, START, START + 100);
-	assert_true(snowflake_ms(next(s, START + 99), 12) == START + 99);
+	assert_true(snowflake_ms(next_id(s, START + 99), 12) == START + 99);
 	assert_refused(s, START + 100, ERROR_BUSY);
 	snowflake_allow(s, START, START + 101);
-	assert_true(snowflake_ms(next(s, START + 100), 12) == START + 100);
+	assert_true(snowflake_ms(next_id(s, START + 100), 12) == START + 100);
 	snowflake_free(s);
 }
 
@@ -145,9 +145,9 @@ static void a_lease_that_begins_later_raises_the_ids(void **state)
 	(void)state;
 	snowflake_allow(s, START + 2000, START + 9000);
 	assert_refused(s, START + 999, ERROR_BUSY);
-	assert_true(snowflake_ms(next(s, START + 1000), 12) == START + 2000);
+	assert_true(snowflake_ms(next_id(s, START + 1000), 12) == START + 2000);
 	snowflake_allow(s, START + 2500, START + 9000);
-	assert_true(snowflake_ms(next(s, START + 2000), 12) == START + 2500);
+	assert_true(snowflake_ms(next_id(s, START + 2000), 12) == START + 2500);
 	snowflake_free(s);
 }
 
@@ -158,9 +158,9 @@ static void a_lease_is_never_shortened(void **state)
 
 	(void)state;
 	snowflake_allow(s, START, START + 9000);
-	last = next(s, START + 8000);
+	last = next_id(s, START + 8000);
 	snowflake_allow(s, START - 5000, START + 10);
-	assert_true(next(s, START + 8000) > last);
+	assert_true(next_id(s, START + 8000) > last);
 	snowflake_free(s);
 }
 
@@ -174,8 +174,8 @@ the_end_lies_behind_the_last_id_whatever_the_clock_says(void **state)
 
 	(void)state;
 	snowflake_allow(s, START, FAR);
-	next(s, START + 5000);
-	last = next(s, START + 4500);
+	next_id(s, START + 5000);
+	last = next_id(s, START + 4500);
 	assert_refused(s, START, ERROR_UNSAFE);
 	assert_true(snowflake_end(s) == snowflake_ms(last, 12) + 1);
 	snowflake_free(s);
@@ -188,7 +188,7 @@ static void the_end_of_a_used_up_millisecond_is_the_next(void **state)
 	(void)state;
 	snowflake_allow(s, START, FAR);
 	for (int i = 0; i < 64; i++)
-		next(s, START);
+		next_id(s, START);
 	assert_true(snowflake_end(s) == START + 1);
 	snowflake_free(s);
 }
@@ -200,7 +200,7 @@ static void nothing_is_made_after_the_end(void **state)
 
 	(void)state;
 	snowflake_allow(s, START, FAR);
-	next(s, START);
+	next_id(s, START);
 	end = snowflake_end(s);
 	assert_refused(s, START, ERROR_BUSY);
 	snowflake_allow(s, START + 5000, FAR + 5000);
@@ -233,7 +233,7 @@ static void the_clock_must_be_of_this_age(void **state)
 	assert_refused(s, SNOWFLAKE_EPOCH - 1, ERROR_SYSTEM);
 	assert_refused(s, INT64_MAX, ERROR_SYSTEM);
 	assert_refused(s, SNOWFLAKE_EPOCH + (INT64_C(1) << 41), ERROR_SYSTEM);
-	assert_true(next(s, SNOWFLAKE_EPOCH + (INT64_C(1) << 41) - 1) <
+	assert_true(next_id(s, SNOWFLAKE_EPOCH + (INT64_C(1) << 41) - 1) <
 		    UINT64_C(1) << 63);
 	snowflake_free(s);
 }

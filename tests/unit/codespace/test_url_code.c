@@ -40,9 +40,9 @@ static void candidate_of(const struct url_codes *uc, const char *account,
 		fail_msg("%s", err.text);
 }
 
-static void candidate(const struct url_codes *uc, const char *owner,
-		      const char *url, unsigned attempt,
-		      char code[URL_CODE_TEXT_MAX])
+static void candidate_of_owner(const struct url_codes *uc, const char *owner,
+			       const char *url, unsigned attempt,
+			       char code[URL_CODE_TEXT_MAX])
 {
 	candidate_of(uc, "", owner, url, attempt, code);
 }
@@ -180,7 +180,7 @@ a_keyed_code_made_up_is_refused_fourteen_times_in_fifteen(void **state)
 	 */
 	for (unsigned i = 0; i < 150000; i++) {
 		snprintf(url, sizeof(url), "https://x.example/%u", i);
-		candidate(uc, "", url, 0, code);
+		candidate_of_owner(uc, "", url, 0, code);
 		code[i % 6] = symbols[(unsigned)(strchr(symbols, code[i % 6]) -
 						 symbols + 1 + i % 61) %
 				      62];
@@ -224,8 +224,8 @@ static void the_same_url_of_an_owner_gets_the_same_code(void **state)
 
 	(void)state;
 	for (unsigned attempt = 0; attempt < 20; attempt++) {
-		candidate(a, "acme", URL, attempt, x);
-		candidate(b, "acme", URL, attempt, y);
+		candidate_of_owner(a, "acme", URL, attempt, x);
+		candidate_of_owner(b, "acme", URL, attempt, y);
 		assert_string_equal(x, y);
 	}
 	url_codes_free(a);
@@ -238,15 +238,15 @@ static void assert_all_differ(enum url_code_method method)
 	char codes[12][URL_CODE_TEXT_MAX];
 	struct error err;
 
-	candidate(uc, "acme", URL, 0, codes[0]);
-	candidate(uc, "acmf", URL, 0, codes[1]);
-	candidate(uc, "", "acme" URL, 0, codes[2]);
-	candidate(uc, "acmeh", "ttps://example.com/", 0, codes[3]);
-	candidate(uc, "acme", URL "?", 0, codes[4]);
-	candidate(uc, "acme", URL, 1, codes[5]);
-	candidate(uc, "acme", URL, 4, codes[6]);
+	candidate_of_owner(uc, "acme", URL, 0, codes[0]);
+	candidate_of_owner(uc, "acmf", URL, 0, codes[1]);
+	candidate_of_owner(uc, "", "acme" URL, 0, codes[2]);
+	candidate_of_owner(uc, "acmeh", "ttps://example.com/", 0, codes[3]);
+	candidate_of_owner(uc, "acme", URL "?", 0, codes[4]);
+	candidate_of_owner(uc, "acme", URL, 1, codes[5]);
+	candidate_of_owner(uc, "acme", URL, 4, codes[6]);
 	other = url_codes_new(method, 8, 62, &keys[1], &err);
-	candidate(other, "acme", URL, 0, codes[7]);
+	candidate_of_owner(other, "acme", URL, 0, codes[7]);
 	candidate_of(uc, "acme", "", URL, 0, codes[8]);
 	candidate_of(uc, "acme", "acme", URL, 0, codes[9]);
 	candidate_of(uc, "acmeacme", "", URL, 0, codes[10]);
@@ -278,7 +278,7 @@ static void assert_even(enum url_code_method method, unsigned length,
 
 	for (unsigned i = 0; i < 1000 * base; i++) {
 		snprintf(url, sizeof(url), "https://x.example/%u", i / 4);
-		candidate(uc, "", url, i % 4, code);
+		candidate_of_owner(uc, "", url, i % 4, code);
 		assert_true(url_code_fits(uc, code, strlen(code)));
 		for (unsigned place = 0; place < length; place++)
 			count[place][(int)code[place]]++;

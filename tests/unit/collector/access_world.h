@@ -40,7 +40,8 @@ static inline int access_tear_down(void **state)
 
 /* The line is copied to a block of its exact size, so that a sanitizer reports
  * any read beyond it. */
-static inline int try(struct world *w, const char *format, const char *line)
+static inline int try_read_line(struct world *w, const char *format,
+				const char *line)
 {
 	static char *copy;
 	int status;
@@ -56,9 +57,10 @@ static inline int try(struct world *w, const char *format, const char *line)
 	return status;
 }
 
-static inline void reads(struct world *w, const char *format, const char *line)
+static inline void read_line(struct world *w, const char *format,
+			     const char *line)
 {
-	int status = try(w, format, line);
+	int status = try_read_line(w, format, line);
 
 	assert_string_equal(w->err.text, "");
 	assert_int_equal(status, 0);

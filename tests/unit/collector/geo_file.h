@@ -93,7 +93,8 @@ static inline void assert_text(struct geo_text t, const char *expected)
 	assert_memory_equal(t.data, expected, t.len);
 }
 
-static inline struct geo_record lookup(const struct geo *g, const char *address)
+static inline struct geo_record look_up_address(const struct geo *g,
+						const char *address)
 {
 	struct geo_record r;
 	struct geo_place place;

@@ -39,8 +39,8 @@ static inline struct stored_key clicks_of(const char *topic)
 }
 
 /* "partition, epoch, 'decision', next, gap" */
-static inline void decide(struct clickhouse_server *s, const char *topic,
-			  const char *values)
+static inline void store_decision(struct clickhouse_server *s,
+				  const char *topic, const char *values)
 {
 	clickhouse_server_do(s,
 			     "INSERT INTO ingest_epochs (topic, partition, "
@@ -73,17 +73,17 @@ static inline void tell_of(struct clickhouse_server *s, const char *topic,
 		(unsigned long long)t.lost, t.appended, t.inserted);
 }
 
-static inline void tell(struct clickhouse_server *s, const char *topic,
-			struct told t)
+static inline void store_report(struct clickhouse_server *s, const char *topic,
+				struct told t)
 {
 	tell_of(s, topic, 2, 3, 4, t);
 }
 
 /* Rows of clicks from `first` up to `last`: the hour is the offset / 10, and
  * they came one second after each other. */
-static inline void store(struct clickhouse_server *s, const char *topic,
-			 unsigned epoch, unsigned partition, uint64_t first,
-			 uint64_t last)
+static inline void store_clicks(struct clickhouse_server *s, const char *topic,
+				unsigned epoch, unsigned partition,
+				uint64_t first, uint64_t last)
 {
 	clickhouse_server_do(
 		s,

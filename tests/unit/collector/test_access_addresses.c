@@ -46,7 +46,7 @@ static void addresses_are_read_in_all_their_forms(void **state)
 				"$msec \"$http_x_forwarded_for\" $uri",
 				"$msec \"$http_cf_connecting_ip\" $uri"};
 
-			reads(w, formats[field], line);
+			read_line(w, formats[field], line);
 			assert_int_equal(w->v.ip_len, cases[i].len);
 			assert_memory_equal(w->v.ip, cases[i].bytes,
 					    cases[i].len);
@@ -58,22 +58,24 @@ static void a_list_without_quotes_is_one_field(void **state)
 {
 	struct world *w = *state;
 
-	reads(w,
-	      "$http_x_forwarded_for - $remote_user [$time_local] \"$request\"",
-	      "203.0.113.12, 198.51.100.7 - - [17/May/2015:10:05:03 +0000] "
-	      "\"GET /abc HTTP/1.1\"");
+	read_line(w,
+		  "$http_x_forwarded_for - $remote_user [$time_local] "
+		  "\"$request\"",
+		  "203.0.113.12, 198.51.100.7 - - [17/May/2015:10:05:03 +0000] "
+		  "\"GET /abc HTTP/1.1\"");
 	assert_ip(w, FIRST, 4);
 	assert_text(w->v.path, "/abc");
 	/* The same holds where the header has the place of %h. */
-	reads(w, "auto",
-	      "203.0.113.12, 198.51.100.7 - - "
-	      "[17/May/2015:10:05:03 +0000] \"GET /abc HTTP/1.1\" 302 1 \"-\" "
-	      "\"curl/8\"");
+	read_line(w, "auto",
+		  "203.0.113.12, 198.51.100.7 - - "
+		  "[17/May/2015:10:05:03 +0000] \"GET /abc HTTP/1.1\" 302 1 "
+		  "\"-\" "
+		  "\"curl/8\"");
 	assert_string_equal(access_format_name(w->f), "combined");
 	assert_ip(w, FIRST, 4);
-	reads(w, "%h:%p %t \"%r\"",
-	      "2001:db8::1:443 [17/May/2015:10:05:03 +0000] "
-	      "\"GET /abc HTTP/1.1\"");
+	read_line(w, "%h:%p %t \"%r\"",
+		  "2001:db8::1:443 [17/May/2015:10:05:03 +0000] "
+		  "\"GET /abc HTTP/1.1\"");
 	assert_ip(w, SIX, 16);
 }
 
@@ -90,15 +92,19 @@ static void what_is_no_address_is_not_taken_for_none(void **state)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		snprintf(line, sizeof(line), "1431857103 %s /abc", texts[i]);
 		w->rules.any_address = false;
-		assert_int_equal(try(w, "$msec $remote_addr $uri", line), -1);
+		assert_int_equal(
+			try_read_line(w, "$msec $remote_addr $uri", line), -1);
 		assert_int_equal(w->err.code, ERROR_INPUT);
 		assert_non_null(strstr(w->err.text, texts[i]));
 		assert_int_equal(
-			try(w, "$msec $http_x_forwarded_for $uri", line), -1);
-		assert_int_equal(try(w, "$msec $http_x_real_ip $uri", line),
-				 -1);
+			try_read_line(w, "$msec $http_x_forwarded_for $uri",
+				      line),
+			-1);
+		assert_int_equal(
+			try_read_line(w, "$msec $http_x_real_ip $uri", line),
+			-1);
 		w->rules.any_address = true;
-		reads(w, "$msec $remote_addr $uri", line);
+		read_line(w, "$msec $remote_addr $uri", line);
 		assert_int_equal(w->v.ip_len, 0);
 	}
 }
@@ -121,18 +127,19 @@ static void whom_a_proxy_names_comes_before_the_peer(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		snprintf(line, sizeof(line), "1431857103 %s %s %s /abc",
 			 cases[i].client, cases[i].forwarded, cases[i].peer);
-		reads(w,
-		      "%{sec}t %{CF-Connecting-IP}i %{X-Forwarded-For}i %h %U",
-		      line);
+		read_line(w,
+			  "%{sec}t %{CF-Connecting-IP}i %{X-Forwarded-For}i %h "
+			  "%U",
+			  line);
 		assert_ip(w, cases[i].bytes, 4);
 	}
 	assert_int_equal(w->v.odd_client.len, 0);
-	reads(w, "%{sec}t %{X-Forwarded-For}i %h %U",
-	      "1431857103 evil 203.0.113.12 /abc");
+	read_line(w, "%{sec}t %{X-Forwarded-For}i %h %U",
+		  "1431857103 evil 203.0.113.12 /abc");
 	assert_text(w->v.odd_client, "evil");
 	w->rules.peer_only = true;
-	reads(w, "%{sec}t %{X-Forwarded-For}i %h %U",
-	      "1431857103 203.0.113.12 198.51.100.7 /abc");
+	read_line(w, "%{sec}t %{X-Forwarded-For}i %h %U",
+		  "1431857103 203.0.113.12 198.51.100.7 /abc");
 	assert_ip(w, SECOND, 4);
 }
 
@@ -162,12 +169,13 @@ static void proxies_that_are_known_are_read_from_the_right(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		snprintf(line, sizeof(line), "1431857103 \"%s\" %s /abc",
 			 cases[i].forwarded, cases[i].peer);
-		reads(w, "$msec \"$http_x_forwarded_for\" $remote_addr $uri",
-		      line);
+		read_line(w,
+			  "$msec \"$http_x_forwarded_for\" $remote_addr $uri",
+			  line);
 		assert_ip(w, cases[i].bytes, 4);
 	}
-	reads(w, "$msec $http_cf_connecting_ip $remote_addr $uri",
-	      "1431857103 192.0.2.1 203.0.113.12 /abc");
+	read_line(w, "$msec $http_cf_connecting_ip $remote_addr $uri",
+		  "1431857103 192.0.2.1 203.0.113.12 /abc");
 	assert_ip(w, FIRST, 4);
 	network_list_free(list);
 }

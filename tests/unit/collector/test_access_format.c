@@ -7,7 +7,7 @@ static void combined_says_all_of_a_visit(void **state)
 {
 	struct world *w = *state;
 
-	reads(w, "combined", COMBINED_LINE);
+	read_line(w, "combined", COMBINED_LINE);
 	assert_int_equal(w->v.time_ms, MAY17);
 	assert_ip(w, "\xc0\x00\x02\x07", 4);
 	assert_text(w->v.method, "GET");
@@ -38,7 +38,7 @@ static void the_usual_formats_are_told_by_themselves(void **state)
 	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		reads(w, "auto", cases[i].line);
+		read_line(w, "auto", cases[i].line);
 		assert_string_equal(access_format_name(w->f), cases[i].name);
 		assert_int_equal(w->v.time_ms, MAY17);
 	}
@@ -48,7 +48,7 @@ static void a_virtual_hosts_name_is_the_domain(void **state)
 {
 	struct world *w = *state;
 
-	reads(w, "auto", "go.example:443 " COMBINED_LINE);
+	read_line(w, "auto", "go.example:443 " COMBINED_LINE);
 	assert_text(w->v.host, "go.example");
 	assert_ip(w, "\xc0\x00\x02\x07", 4);
 }
@@ -57,8 +57,9 @@ static void escapes_are_undone(void **state)
 {
 	struct world *w = *state;
 
-	reads(w, "combined",
-	      COMMON_LINE " \"a\\\"b\\x22c\\\\d\\te\\qf\" \"\\xc3\\xa9\\x5C\"");
+	read_line(w, "combined",
+		  COMMON_LINE
+		  " \"a\\\"b\\x22c\\\\d\\te\\qf\" \"\\xc3\\xa9\\x5C\"");
 	assert_text(w->v.referrer, "a\"b\"c\\d\te\\qf");
 	assert_text(w->v.user_agent, "\xc3\xa9\\");
 }
@@ -67,7 +68,7 @@ static void a_dash_is_nothing(void **state)
 {
 	struct world *w = *state;
 
-	reads(w, "combined", COMMON_LINE " \"-\" \"\"");
+	read_line(w, "combined", COMMON_LINE " \"-\" \"\"");
 	assert_text(w->v.referrer, "");
 	assert_text(w->v.user_agent, "");
 }
@@ -76,9 +77,10 @@ static void a_users_name_may_have_blanks(void **state)
 {
 	struct world *w = *state;
 
-	reads(w, "combined",
-	      "192.0.2.7 - ann b. c [17/May/2015:10:05:03 +0000] \"GET /x\" 1 "
-	      "- \"-\" \"-\"");
+	read_line(w, "combined",
+		  "192.0.2.7 - ann b. c [17/May/2015:10:05:03 +0000] \"GET "
+		  "/x\" 1 "
+		  "- \"-\" \"-\"");
 	assert_text(w->v.path, "/x");
 }
 
@@ -86,11 +88,12 @@ static void formats_of_apache_are_understood(void **state)
 {
 	struct world *w = *state;
 
-	reads(w,
-	      "%{%d.%m.%Y %H:%M:%S %z}t|%a|%m|%U%%|%q|%!200,304>s|%{Host}i|"
-	      "\\\"%{Accept-Language}i\\\"|%{sec-purpose}i|%D",
-	      "17.05.2015 12:05:03 +0200|::ffff:192.0.2.7|GET|/abc%|?x=y|404|"
-	      "go.example:8080|\"de,en\"|prefetch|12345");
+	read_line(
+		w,
+		"%{%d.%m.%Y %H:%M:%S %z}t|%a|%m|%U%%|%q|%!200,304>s|%{Host}i|"
+		"\\\"%{Accept-Language}i\\\"|%{sec-purpose}i|%D",
+		"17.05.2015 12:05:03 +0200|::ffff:192.0.2.7|GET|/abc%|?x=y|404|"
+		"go.example:8080|\"de,en\"|prefetch|12345");
 	assert_int_equal(w->v.time_ms, MAY17);
 	assert_ip(w, "\xc0\x00\x02\x07", 4);
 	assert_text(w->v.path, "/abc");
@@ -105,15 +108,16 @@ static void formats_of_nginx_are_understood(void **state)
 {
 	struct world *w = *state;
 
-	reads(w,
-	      "$remote_addr - $remote_user [$time_local] \"$request\" $status "
-	      "$body_bytes_sent \"$http_referer\" \"$http_user_agent\" "
-	      "\"$http_x_forwarded_for\" rt=${request_time}s",
-	      COMBINED_LINE " \"10.0.0.1\" rt=0.1s");
+	read_line(w,
+		  "$remote_addr - $remote_user [$time_local] \"$request\" "
+		  "$status "
+		  "$body_bytes_sent \"$http_referer\" \"$http_user_agent\" "
+		  "\"$http_x_forwarded_for\" rt=${request_time}s",
+		  COMBINED_LINE " \"10.0.0.1\" rt=0.1s");
 	assert_int_equal(w->v.time_ms, MAY17);
 	assert_text(w->v.user_agent, "curl/8 (x)");
-	reads(w, "$msec $request_method $host $request_uri",
-	      "1431857103.250 HEAD go.example /abc?x=y");
+	read_line(w, "$msec $request_method $host $request_uri",
+		  "1431857103.250 HEAD go.example /abc?x=y");
 	assert_int_equal(w->v.time_ms, MAY17 + 250);
 	assert_text(w->v.method, "HEAD");
 	assert_text(w->v.query, "x=y");
@@ -124,10 +128,10 @@ static void json_keys_may_have_other_names(void **state)
 	struct world *w = *state;
 
 	w->keys = "time=when,address=peer.ip,uri=what";
-	reads(w, "json",
-	      "{\"when\":1431857103000,\"peer\":{\"ip\":\"2001:db8::1\"},"
-	      "\"what\":\"/abc?x=y\",\"status\":302,\"time\":\"no\","
-	      "\"http_user_agent\":\"a\\u00e9\xff\"}");
+	read_line(w, "json",
+		  "{\"when\":1431857103000,\"peer\":{\"ip\":\"2001:db8::1\"},"
+		  "\"what\":\"/abc?x=y\",\"status\":302,\"time\":\"no\","
+		  "\"http_user_agent\":\"a\\u00e9\xff\"}");
 	assert_int_equal(w->v.time_ms, MAY17);
 	assert_int_equal(w->v.ip_len, 16);
 	assert_text(w->v.path, "/abc");
@@ -144,11 +148,11 @@ static void a_status_that_there_is_not_is_no_answer(void **state)
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		snprintf(line, sizeof(line), "1431857103 %s /abc", texts[i]);
-		reads(w, "$msec $status $uri", line);
+		read_line(w, "$msec $status $uri", line);
 		assert_true(w->v.unanswered);
 		assert_int_equal(w->v.status, 0);
 	}
-	reads(w, "$msec $uri", "1431857103 /abc");
+	read_line(w, "$msec $uri", "1431857103 /abc");
 	assert_false(w->v.unanswered);
 }
 
@@ -157,15 +161,15 @@ static void names_that_are_not_understood_are_told(void **state)
 	struct world *w = *state;
 	struct buf names = {0};
 
-	reads(w, "$msec $remote_adr $uri $body_bytes_sent",
-	      "1431857103 8.8.8.8 /abc 5");
+	read_line(w, "$msec $remote_adr $uri $body_bytes_sent",
+		  "1431857103 8.8.8.8 /abc 5");
 	access_format_put_unknown(w->f, &names);
 	assert_string_equal(buf_cstr(&names), "$remote_adr, $body_bytes_sent");
 	buf_reset(&names);
-	reads(w, "json",
-	      "{\"ts\":1431857103,\"uri\":\"/"
-	      "abc\",\"who\":{\"adr\":\"8.8.8.8\"},"
-	      "\"a\\u001bb\":[]}");
+	read_line(w, "json",
+		  "{\"ts\":1431857103,\"uri\":\"/"
+		  "abc\",\"who\":{\"adr\":\"8.8.8.8\"},"
+		  "\"a\\u001bb\":[]}");
 	access_format_put_unknown(w->f, &names);
 	assert_string_equal(buf_cstr(&names), "who.adr, a\\x1bb");
 	buf_free(&names);
@@ -192,7 +196,8 @@ static void what_is_no_line_is_refused_with_its_column(void **state)
 	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(try(w, "combined", cases[i].line), -1);
+		assert_int_equal(try_read_line(w, "combined", cases[i].line),
+				 -1);
 		assert_int_equal(w->err.code, ERROR_INPUT);
 		assert_string_equal(w->err.text, cases[i].reason);
 	}
@@ -213,7 +218,7 @@ static void what_was_no_request_has_no_path(void **state)
 			"192.0.2.7 - - [17/May/2015:10:05:03 +0000] \"%s\" 400 "
 			"0 \"-\" \"-\"",
 			requests[i]);
-		reads(w, "combined", line);
+		read_line(w, "combined", line);
 		assert_text(w->v.path, "");
 	}
 }
@@ -222,11 +227,13 @@ static void a_whole_url_in_a_request_is_a_path(void **state)
 {
 	struct world *w = *state;
 
-	reads(w, "$msec \"$request\"",
-	      "1431857103 \"GET http://go.example/abc?u=http://b/ HTTP/1.1\"");
+	read_line(w, "$msec \"$request\"",
+		  "1431857103 \"GET http://go.example/abc?u=http://b/ "
+		  "HTTP/1.1\"");
 	assert_text(w->v.path, "/abc");
 	assert_text(w->v.query, "u=http://b/");
-	reads(w, "$msec \"$request\"", "1431857103 \"GET /a b c HTTP/1.0\"");
+	read_line(w, "$msec \"$request\"",
+		  "1431857103 \"GET /a b c HTTP/1.0\"");
 	assert_text(w->v.path, "/a b c");
 }
 

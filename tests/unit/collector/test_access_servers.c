@@ -214,7 +214,8 @@ static void a_log_in_columns_needs_their_names(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(try(w, "iis", "2015-05-17 10:05:03 /abc"), -1);
+	assert_int_equal(try_read_line(w, "iis", "2015-05-17 10:05:03 /abc"),
+			 -1);
 	assert_non_null(strstr(w->err.text, "#Fields"));
 	assert_true(
 		access_format_remark(w->f, "#Fields: date time cs-uri", 25));

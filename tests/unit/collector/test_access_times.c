@@ -136,7 +136,7 @@ static void times_may_have_blanks_where_nothing_is_around_them(void **state)
 	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		reads(w, cases[i].format, cases[i].line);
+		read_line(w, cases[i].format, cases[i].line);
 		assert_int_equal(w->v.time_ms, MAY17);
 		assert_text(w->v.path, "/abc");
 	}
@@ -149,14 +149,14 @@ static void a_time_without_a_zone_is_of_the_one_that_is_set(void **state)
 	setenv("TZ", "XXX-2", 1);
 	tzset();
 	w->rules.local_times = true;
-	reads(w, "$time_local $uri", "17/May/2015:12:05:03 /abc");
+	read_line(w, "$time_local $uri", "17/May/2015:12:05:03 /abc");
 	assert_int_equal(w->v.time_ms, MAY17);
-	reads(w, "$time_local $uri", "17/May/2015:10:05:03 +0000 /abc");
+	read_line(w, "$time_local $uri", "17/May/2015:10:05:03 +0000 /abc");
 	assert_int_equal(w->v.time_ms, MAY17);
 	unsetenv("TZ");
 	tzset();
 	w->rules.local_times = false;
-	reads(w, "$time_local $uri", "17/May/2015:10:05:03 /abc");
+	read_line(w, "$time_local $uri", "17/May/2015:10:05:03 /abc");
 	assert_int_equal(w->v.time_ms, MAY17);
 }
 

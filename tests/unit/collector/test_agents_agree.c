@@ -44,7 +44,7 @@ static struct bots *load_bots(const char *patterns, bool jit)
 	return bots;
 }
 
-static int setup(void **state)
+static int set_up_world(void **state)
 {
 	static struct world w;
 	struct error err;
@@ -62,7 +62,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static int tear_down_world(void **state)
 {
 	struct world *w = *state;
 
@@ -126,7 +126,7 @@ static void each_of_json(struct world *w, const char *path, const char *key,
 	json_decref(list);
 }
 
-static void each(struct world *w, agent_fn *fn)
+static void check_every_agent(struct world *w, agent_fn *fn)
 {
 	static const char *const cases[] = {
 		CASES "tests/test_os.yaml",
@@ -150,8 +150,8 @@ static void each(struct world *w, agent_fn *fn)
 	assert_int_equal(w->wrong, 0);
 }
 
-static void complain(struct world *w, const char *text, size_t len,
-		     const char *redirector, const char *collector)
+static void report_difference(struct world *w, const char *text, size_t len,
+			      const char *redirector, const char *collector)
 {
 	w->wrong++;
 	print_message("%.*s: %s, %s\n", (int)len, text, redirector, collector);
@@ -186,12 +186,12 @@ static void compare_devices(struct world *w, const char *text, size_t len)
 	else if (ua_is(&w->result, UA_OS_FAMILY, "Android"))
 		theirs = "Android";
 	if (strcmp(ours, theirs) != 0)
-		complain(w, text, len, ours, theirs);
+		report_difference(w, text, len, ours, theirs);
 }
 
 static void targets_are_of_the_system_that_clicks_have(void **state)
 {
-	each(*state, compare_devices);
+	check_every_agent(*state, compare_devices);
 }
 
 static bool is_purpose(const struct bot *bot)
@@ -214,14 +214,15 @@ static void compare_robots(struct world *w, const char *text, size_t len)
 		bots_find(w->fewer, w->fewer_matcher, text, len, true, &fewer);
 	uncounted = verdict_uses_no_visit(uncounted ? &fewer : NULL, "", false);
 	if (uncounted && !robot)
-		complain(w, text, len, "a fetch", "a person's click");
+		report_difference(w, text, len, "a fetch", "a person's click");
 	else if (robot && is_purpose(&bot) && !uncounted)
-		complain(w, text, len, "a visit", verdict_of_bot(&bot).reason);
+		report_difference(w, text, len, "a visit",
+				  verdict_of_bot(&bot).reason);
 }
 
 static void what_uses_up_no_visit_is_no_click(void **state)
 {
-	each(*state, compare_robots);
+	check_every_agent(*state, compare_robots);
 }
 
 int main(void)
@@ -231,5 +232,5 @@ int main(void)
 		cmocka_unit_test(what_uses_up_no_visit_is_no_click),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, set_up_world, tear_down_world);
 }

@@ -10,7 +10,7 @@
 
 static const int64_t hour_ms = 3600 * 1000;
 
-static void note(struct batch *b, uint64_t offset, int64_t ts)
+static void note_row(struct batch *b, uint64_t offset, int64_t ts)
 {
 	struct error err = {0};
 
@@ -23,9 +23,9 @@ static void a_block_is_named_by_its_first_and_last_offset(void **state)
 	char token[BATCH_NAME_MAX];
 
 	(void)state;
-	note(&b, 41, 0);
+	note_row(&b, 41, 0);
 	batch_note_dead(&b, 42, 7000);
-	note(&b, 45, 0);
+	note_row(&b, 45, 0);
 	batch_name(&b, 3, "clicks", 7, token);
 	assert_string_equal(token, "3:clicks:7:41-45");
 	assert_int_equal(b.events, 3);
@@ -39,10 +39,10 @@ static void rows_are_counted_by_the_hour(void **state)
 	struct batch b = {0};
 
 	(void)state;
-	note(&b, 1, hour_ms - 1);
-	note(&b, 2, hour_ms);
-	note(&b, 3, 5);
-	note(&b, 4, 2 * hour_ms - 1);
+	note_row(&b, 1, hour_ms - 1);
+	note_row(&b, 2, hour_ms);
+	note_row(&b, 3, 5);
+	note_row(&b, 4, 2 * hour_ms - 1);
 	assert_int_equal(b.hour_count, 2);
 	assert_int_equal(b.hours[0].start, 0);
 	assert_int_equal(b.hours[0].rows, 2);
@@ -123,7 +123,7 @@ static void many_hours_fit(void **state)
 
 	(void)state;
 	for (int i = 0; i < 500; i++)
-		note(&b, (uint64_t)i, i * hour_ms);
+		note_row(&b, (uint64_t)i, i * hour_ms);
 	assert_int_equal(b.hour_count, 500);
 	batch_release(&b);
 }
@@ -133,7 +133,7 @@ static void a_reset_block_is_empty(void **state)
 	struct batch b = {0};
 
 	(void)state;
-	note(&b, 1, 0);
+	note_row(&b, 1, 0);
 	buf_puts(&b.rows, "row");
 	b.stage = BATCH_REPORTED;
 	batch_reset(&b);
@@ -180,7 +180,7 @@ static void the_report_is_the_row_of_the_table(void **state)
 				       "\x58\x1b\0\0\0\0\0\0\2c1";
 
 	(void)state;
-	note(&b, 41, hour_ms);
+	note_row(&b, 41, hour_ms);
 	batch_note_dead(&b, 42, 7000);
 	batch_progress_row(&b, &origin, &row);
 	assert_int_equal(row.len, sizeof(expected) - 1);

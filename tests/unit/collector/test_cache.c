@@ -9,7 +9,7 @@
 
 #include "collector/enrich/cache.h"
 
-static struct cache *make(size_t bytes)
+static struct cache *make_cache(size_t bytes)
 {
 	struct error err = {0};
 	struct cache *c = cache_new(bytes, &err);
@@ -18,7 +18,7 @@ static struct cache *make(size_t bytes)
 	return c;
 }
 
-static const void *get(struct cache *c, const char *key)
+static const void *get_value(struct cache *c, const char *key)
 {
 	size_t len;
 
@@ -27,21 +27,21 @@ static const void *get(struct cache *c, const char *key)
 
 static void what_was_put_is_got(void **state)
 {
-	struct cache *c = make(4096);
+	struct cache *c = make_cache(4096);
 	size_t len = 0;
 
 	(void)state;
 	cache_put(c, "key", 3, "value", 5);
 	assert_memory_equal(cache_get(c, "key", 3, &len), "value", 5);
 	assert_int_equal(len, 5);
-	assert_null(get(c, "ke"));
-	assert_null(get(c, "key2"));
+	assert_null(get_value(c, "ke"));
+	assert_null(get_value(c, "key2"));
 	cache_free(c);
 }
 
 static void empty_keys_and_values_are_keys_and_values(void **state)
 {
-	struct cache *c = make(4096);
+	struct cache *c = make_cache(4096);
 	size_t len = 9;
 
 	(void)state;
@@ -53,7 +53,7 @@ static void empty_keys_and_values_are_keys_and_values(void **state)
 
 static void it_never_outgrows_its_bound(void **state)
 {
-	struct cache *c = make(10000);
+	struct cache *c = make_cache(10000);
 	char key[16];
 
 	(void)state;
@@ -63,14 +63,14 @@ static void it_never_outgrows_its_bound(void **state)
 		assert_true(cache_stats(c).bytes <= 10000);
 	}
 	assert_true(cache_stats(c).entries > 50);
-	assert_non_null(get(c, "k4999"));
-	assert_null(get(c, "k0"));
+	assert_non_null(get_value(c, "k4999"));
+	assert_null(get_value(c, "k0"));
 	cache_free(c);
 }
 
 static void what_is_used_stays(void **state)
 {
-	struct cache *c = make(10000);
+	struct cache *c = make_cache(10000);
 	char key[16];
 
 	(void)state;
@@ -78,14 +78,14 @@ static void what_is_used_stays(void **state)
 	for (int i = 0; i < 5000; i++) {
 		snprintf(key, sizeof(key), "k%d", i);
 		cache_put(c, key, strlen(key), NULL, 0);
-		assert_non_null(get(c, "hot"));
+		assert_non_null(get_value(c, "hot"));
 	}
 	cache_free(c);
 }
 
 static void all_of_many_entries_are_found(void **state)
 {
-	struct cache *c = make(10 << 20);
+	struct cache *c = make_cache(10 << 20);
 	char key[16];
 
 	(void)state;
@@ -95,14 +95,14 @@ static void all_of_many_entries_are_found(void **state)
 	}
 	for (int i = 0; i < 20000; i++) {
 		snprintf(key, sizeof(key), "k%d", i);
-		assert_memory_equal(get(c, key), &i, sizeof(i));
+		assert_memory_equal(get_value(c, key), &i, sizeof(i));
 	}
 	cache_free(c);
 }
 
 static void a_value_larger_than_the_cache_is_not_kept(void **state)
 {
-	struct cache *c = make(1000);
+	struct cache *c = make_cache(1000);
 	char large[2000] = {0};
 
 	(void)state;
@@ -113,24 +113,24 @@ static void a_value_larger_than_the_cache_is_not_kept(void **state)
 
 static void hits_and_misses_are_counted(void **state)
 {
-	struct cache *c = make(1000);
+	struct cache *c = make_cache(1000);
 
 	(void)state;
-	get(c, "a");
+	get_value(c, "a");
 	cache_put(c, "a", 1, NULL, 0);
-	get(c, "a");
-	get(c, "a");
+	get_value(c, "a");
+	get_value(c, "a");
 	assert_int_equal(cache_stats(c).hits, 2);
 	assert_int_equal(cache_stats(c).misses, 1);
 	cache_clear(c);
-	assert_null(get(c, "a"));
+	assert_null(get_value(c, "a"));
 	cache_free(c);
 }
 
 /* Returns the size of a cache with one entry of these lengths. */
 static size_t bytes_of(size_t key_len, size_t value_len)
 {
-	struct cache *c = make(1 << 20);
+	struct cache *c = make_cache(1 << 20);
 	char bytes[200] = {0};
 	size_t size;
 
@@ -151,32 +151,32 @@ static void keys_and_values_count_with_each_byte(void **state)
 static void it_is_filled_to_its_bound(void **state)
 {
 	size_t one = bytes_of(1, 100);
-	struct cache *c = make(one - 1);
+	struct cache *c = make_cache(one - 1);
 	char value[100] = {0};
 
 	(void)state;
 	assert_null(cache_put(c, "a", 1, value, 100));
 	cache_free(c);
-	c = make(one);
+	c = make_cache(one);
 	assert_non_null(cache_put(c, "a", 1, value, 100));
 	cache_free(c);
-	c = make(2 * one);
+	c = make_cache(2 * one);
 	cache_put(c, "a", 1, value, 100);
 	cache_put(c, "b", 1, value, 100);
 	assert_int_equal(cache_stats(c).entries, 2);
 	cache_free(c);
-	c = make(2 * one - 1);
+	c = make_cache(2 * one - 1);
 	cache_put(c, "a", 1, value, 100);
 	cache_put(c, "b", 1, value, 100);
 	assert_int_equal(cache_stats(c).entries, 1);
-	assert_null(get(c, "a"));
-	assert_non_null(get(c, "b"));
+	assert_null(get_value(c, "a"));
+	assert_non_null(get_value(c, "b"));
 	cache_free(c);
 }
 
 static void one_that_was_cleared_is_as_new(void **state)
 {
-	struct cache *c = make(10000);
+	struct cache *c = make_cache(10000);
 	char key[16];
 
 	(void)state;
@@ -189,7 +189,7 @@ static void one_that_was_cleared_is_as_new(void **state)
 		cache_clear(c);
 		assert_int_equal(cache_stats(c).entries, 0);
 		assert_int_equal(cache_stats(c).bytes, 0);
-		assert_null(get(c, "k7"));
+		assert_null(get_value(c, "k7"));
 	}
 	cache_free(c);
 }

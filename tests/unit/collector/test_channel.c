@@ -131,7 +131,7 @@ static void sites_of_all_kinds_are_known(void **state)
 	assert_site("4chan.org", "social");
 }
 
-static struct sources *load(const char *text, struct error *err)
+static struct sources *load_source_list(const char *text, struct error *err)
 {
 	char path[] = "/tmp/shortloop-sources-XXXXXX";
 	int fd = mkstemp(path);
@@ -171,7 +171,7 @@ static void assert_listed(const struct sources *s, const char *host,
 static void the_list_says_what_a_host_is(void **state)
 {
 	struct error err = {0};
-	struct sources *s = load(list, &err);
+	struct sources *s = load_source_list(list, &err);
 	struct source source;
 
 	(void)state;
@@ -203,7 +203,7 @@ static void assert_refused(const char *text, const char *reason)
 {
 	struct error err = {0};
 
-	assert_null(load(text, &err));
+	assert_null(load_source_list(text, &err));
 	assert_int_equal(err.code, ERROR_CONFIG);
 	if (!strstr(err.text, reason))
 		fail_msg("%s", err.text);

@@ -14,13 +14,13 @@ enum {
 	TRIES = 200000
 };
 
-static ProtobufCBinaryData bytes(char *text)
+static ProtobufCBinaryData make_bytes(char *text)
 {
 	return (ProtobufCBinaryData){strlen(text), (uint8_t *)text};
 }
 
 /* Packs a click with every field; the values are usual or not. */
-static size_t pack(uint8_t *out, bool usual)
+static size_t pack_click(uint8_t *out, bool usual)
 {
 	char edge[] = "edge-1", domain[] = "go.example", code[] = "abc",
 	     owner[] = "owner", campaign[] = "c", one[] = "one", two[] = "",
@@ -53,14 +53,14 @@ static size_t pack(uint8_t *out, bool usual)
 	m.tags = tags;
 	m.outcome = SHORTLOOP__OUTCOME__OUTCOME_HEAD;
 	m.status = 302;
-	m.client_ip = bytes(ip);
-	m.user_agent = bytes(agent);
-	m.referrer = bytes(referrer);
-	m.accept_language = bytes(language);
-	m.query = bytes(query);
+	m.client_ip = make_bytes(ip);
+	m.user_agent = make_bytes(agent);
+	m.referrer = make_bytes(referrer);
+	m.accept_language = make_bytes(language);
+	m.query = make_bytes(query);
 	m.prefetch = prefetch;
 	m.maybe_sent = 1;
-	m.trace_id = bytes(trace);
+	m.trace_id = make_bytes(trace);
 	m.n_cookies = 2;
 	m.cookies = entries;
 	/* A varint of ten bytes is not usual. */
@@ -90,7 +90,8 @@ static void assert_same(const Shortloop__Click *ours,
 }
 
 /* Returns whether our decoder accepted it. */
-static bool compare(struct arena *arena, const uint8_t *event, size_t len)
+static bool decode_and_compare_click(struct arena *arena, const uint8_t *event,
+				     size_t len)
 {
 	Shortloop__Click ours, *theirs;
 	bool decoded;
@@ -112,8 +113,9 @@ static void the_usual_click_is_what_protobuf_c_makes_of_it(void **state)
 	uint8_t event[PACKED_MAX];
 
 	(void)state;
-	assert_true(compare(&arena, event, pack(event, true)));
-	assert_true(compare(&arena, event, 0));
+	assert_true(decode_and_compare_click(&arena, event,
+					     pack_click(event, true)));
+	assert_true(decode_and_compare_click(&arena, event, 0));
 	arena_free(&arena);
 }
 
@@ -136,10 +138,11 @@ static void what_is_not_usual_is_left_to_protobuf_c(void **state)
 	uint8_t event[PACKED_MAX];
 
 	(void)state;
-	assert_false(compare(&arena, event, pack(event, false)));
+	assert_false(decode_and_compare_click(&arena, event,
+					      pack_click(event, false)));
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		assert_false(compare(&arena, (const uint8_t *)others[i],
-				     strlen(others[i])));
+		assert_false(decode_and_compare_click(
+			&arena, (const uint8_t *)others[i], strlen(others[i])));
 	arena_free(&arena);
 }
 
@@ -156,13 +159,13 @@ static void the_greatest_number_of_each_size_is_usual(void **state)
 	m.status = UINT16_MAX;
 	m.outcome = (Shortloop__Outcome)INT32_MAX;
 	len = shortloop__click__pack(&m, event);
-	assert_true(compare(&arena, event, len));
+	assert_true(decode_and_compare_click(&arena, event, len));
 	/* The three bytes of the status can hold a greater value. */
 	m.outcome = SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
 	len = shortloop__click__pack(&m, event);
 	assert_int_equal(event[len - 1], 0x03);
 	event[len - 1] = 0x07;
-	assert_false(compare(&arena, event, len));
+	assert_false(decode_and_compare_click(&arena, event, len));
 	arena_free(&arena);
 }
 
@@ -180,13 +183,15 @@ static void more_cookies_than_are_recorded_are_not_usual(void **state)
 	uint8_t event[PACKED_MAX];
 
 	(void)state;
-	assert_true(compare(&arena, event, put_cookies(event, 8)));
-	assert_false(compare(&arena, event, put_cookies(event, 9)));
+	assert_true(
+		decode_and_compare_click(&arena, event, put_cookies(event, 8)));
+	assert_false(
+		decode_and_compare_click(&arena, event, put_cookies(event, 9)));
 	arena_free(&arena);
 }
 
 /* xorshift, George Marsaglia. */
-static uint64_t next(uint64_t *state)
+static uint64_t next_random_number(uint64_t *state)
 {
 	*state ^= *state << 13;
 	*state ^= *state >> 7;
@@ -201,22 +206,23 @@ static void broken_clicks_are_never_decoded_otherwise(void **state)
 	struct arena arena = {0};
 	uint8_t whole[PACKED_MAX], event[2 * PACKED_MAX];
 	uint64_t random = 88172645463325252U;
-	size_t len = pack(whole, true), decoded = 0;
+	size_t len = pack_click(whole, true), decoded = 0;
 
 	(void)state;
 	for (int i = 0; i < TRIES; i++) {
 		size_t n = len;
 
 		memcpy(event, whole, len);
-		for (uint64_t k = next(&random) % 4; k > 0; k--)
-			event[next(&random) % len] = (uint8_t)next(&random);
-		if (next(&random) % 4 == 0)
-			n = next(&random) % len;
-		if (next(&random) % 4 == 0) {
+		for (uint64_t k = next_random_number(&random) % 4; k > 0; k--)
+			event[next_random_number(&random) % len] =
+				(uint8_t)next_random_number(&random);
+		if (next_random_number(&random) % 4 == 0)
+			n = next_random_number(&random) % len;
+		if (next_random_number(&random) % 4 == 0) {
 			memcpy(event + n, whole, len);
 			n += len;
 		}
-		decoded += compare(&arena, event, n);
+		decoded += decode_and_compare_click(&arena, event, n);
 	}
 	assert_true(decoded > TRIES / 10);
 	arena_free(&arena);

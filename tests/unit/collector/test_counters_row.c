@@ -10,7 +10,7 @@
 
 static char instance[] = "here:8080", edge[] = "edge-1";
 
-static Shortloop__RedirectorCounters good(void)
+static Shortloop__RedirectorCounters make_valid_counters(void)
 {
 	Shortloop__RedirectorCounters m;
 
@@ -39,8 +39,9 @@ static Shortloop__RedirectorCounters good(void)
 	return m;
 }
 
-static int append(struct buf *rows, const Shortloop__RedirectorCounters *m,
-		  struct error *err)
+static int append_counters(struct buf *rows,
+			   const Shortloop__RedirectorCounters *m,
+			   struct error *err)
 {
 	uint8_t packed[2048];
 	size_t len = shortloop__redirector_counters__get_packed_size(m);
@@ -55,7 +56,7 @@ static void is_refused(const Shortloop__RedirectorCounters *m, const char *text)
 	struct buf rows = {0};
 	struct error err = {0};
 
-	assert_int_equal(append(&rows, m, &err), -1);
+	assert_int_equal(append_counters(&rows, m, &err), -1);
 	assert_int_equal(err.code, ERROR_INPUT);
 	assert_string_equal(err.text, text);
 	assert_int_equal(rows.len, 0);
@@ -64,13 +65,13 @@ static void is_refused(const Shortloop__RedirectorCounters *m, const char *text)
 
 static void a_record_becomes_a_row_in_the_order_of_columns(void **state)
 {
-	Shortloop__RedirectorCounters m = good();
+	Shortloop__RedirectorCounters m = make_valid_counters();
 	struct buf rows = {0}, want = {0};
 	struct error err = {0};
 
 	(void)state;
 	m.ended = 1;
-	assert_int_equal(append(&rows, &m, &err), 0);
+	assert_int_equal(append_counters(&rows, &m, &err), 0);
 	rowbinary_u32(&want, (uint32_t)(HOUR_AT / 1000));
 	rowbinary_u64(&want, 7);
 	rowbinary_u64(&want, 3);
@@ -91,14 +92,14 @@ static void a_record_becomes_a_row_in_the_order_of_columns(void **state)
 /* Field 99 is from a newer redirector than this collector. */
 static void what_a_later_redirector_adds_changes_nothing(void **state)
 {
-	Shortloop__RedirectorCounters m = good();
+	Shortloop__RedirectorCounters m = make_valid_counters();
 	struct buf rows = {0}, with = {0};
 	struct error err = {0};
 	uint8_t packed[2048];
 	size_t len = shortloop__redirector_counters__pack(&m, packed);
 
 	(void)state;
-	assert_int_equal(append(&rows, &m, &err), 0);
+	assert_int_equal(append_counters(&rows, &m, &err), 0);
 	memcpy(packed + len, "\x98\x06\x07", 3);
 	assert_int_equal(counters_row_append(&with, packed, len + 3, &err), 0);
 	assert_int_equal(with.len, rows.len);
@@ -109,23 +110,23 @@ static void what_a_later_redirector_adds_changes_nothing(void **state)
 
 static void what_no_redirector_sends_is_refused(void **state)
 {
-	Shortloop__RedirectorCounters m = good();
+	Shortloop__RedirectorCounters m = make_valid_counters();
 	static char empty[] = "";
 
 	(void)state;
 	m.boot = 0;
 	is_refused(&m, "not counters: without boot or sequence");
-	m = good();
+	m = make_valid_counters();
 	m.hour_ms++;
 	is_refused(&m, "not counters: hour 1800000000001 ms");
-	m = good();
+	m = make_valid_counters();
 	m.until_ms = UINT64_MAX;
 	is_refused(&m, "not counters: from 1799999999999 ms until "
 		       "18446744073709551615 ms");
-	m = good();
+	m = make_valid_counters();
 	m.instance = empty;
 	is_refused(&m, "not counters: whose they are");
-	m = good();
+	m = make_valid_counters();
 	m.head = UINT64_MAX;
 	is_refused(&m, "not counters: 18446744073709551615 of one hour");
 }

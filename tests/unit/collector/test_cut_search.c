@@ -28,7 +28,8 @@ static enum cut_found found_at(const struct log *log, size_t at)
 	return at < log->cut ? CUT_FOUND_SAME : CUT_FOUND_OTHER;
 }
 
-static int look(void *arg, size_t at, enum cut_found *ret, struct error *err)
+static int inspect_event(void *arg, size_t at, enum cut_found *ret,
+			 struct error *err)
 {
 	struct log *log = arg;
 
@@ -40,18 +41,20 @@ static int look(void *arg, size_t at, enum cut_found *ret, struct error *err)
 	return 0;
 }
 
-static void search(struct log *log, size_t *there, size_t *other)
+static void find_cut(struct log *log, size_t *there, size_t *other)
 {
 	struct error err = {0};
 
 	log->looks = 0;
-	assert_int_equal(cut_search(log->count, look, log, there, other, &err),
-			 0);
+	assert_int_equal(
+		cut_search(log->count, inspect_event, log, there, other, &err),
+		0);
 }
 
 /* Computes the place after the last event that is the same, and the first one
  * that differs. */
-static void expect(const struct log *log, size_t *there, size_t *other)
+static void compute_expected_cut(const struct log *log, size_t *there,
+				 size_t *other)
 {
 	*there = 0;
 	*other = log->count;
@@ -75,8 +78,9 @@ static void every_cut_is_found_among_all_holes(void **state)
 		for (log.cut = 0; log.cut <= log.count; log.cut++)
 			for (log.holes = 0; log.holes < 1U << log.count;
 			     log.holes++) {
-				search(&log, &there, &other);
-				expect(&log, &expected_there, &expected_other);
+				find_cut(&log, &there, &other);
+				compute_expected_cut(&log, &expected_there,
+						     &expected_other);
 				assert_int_equal(there, expected_there);
 				assert_int_equal(other, expected_other);
 			}
@@ -92,7 +96,7 @@ static void few_of_many_events_are_looked_at(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
 		log.cut = cuts[i];
-		search(&log, &there, &other);
+		find_cut(&log, &there, &other);
 		assert_int_equal(there, cuts[i]);
 		assert_int_equal(other, cuts[i]);
 		assert_true(log.looks <= 17);
@@ -107,7 +111,7 @@ static void all_holes_are_looked_at_once(void **state)
 	size_t there, other;
 
 	(void)state;
-	search(&log, &there, &other);
+	find_cut(&log, &there, &other);
 	assert_int_equal(log.looks, FEW);
 	assert_int_equal(there, 0);
 	assert_int_equal(other, FEW);
@@ -121,15 +125,18 @@ static void a_look_that_fails_ends_the_search(void **state)
 
 	(void)state;
 	log.fails_at = FEW / 2;
-	assert_int_equal(cut_search(FEW, look, &log, &there, &other, &err), -1);
+	assert_int_equal(
+		cut_search(FEW, inspect_event, &log, &there, &other, &err), -1);
 	assert_int_equal(err.code, ERROR_REMOTE);
 	/* The event before a hole, and the event after all holes. */
 	log.holes = 1U << FEW / 2;
 	log.fails_at = FEW / 2 - 1;
-	assert_int_equal(cut_search(FEW, look, &log, &there, &other, &err), -1);
+	assert_int_equal(
+		cut_search(FEW, inspect_event, &log, &there, &other, &err), -1);
 	log.holes = (2U << FEW / 2) - 1;
 	log.fails_at = FEW / 2 + 1;
-	assert_int_equal(cut_search(FEW, look, &log, &there, &other, &err), -1);
+	assert_int_equal(
+		cut_search(FEW, inspect_event, &log, &there, &other, &err), -1);
 }
 
 int main(void)

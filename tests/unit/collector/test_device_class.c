@@ -13,7 +13,7 @@ struct fixture {
 };
 
 /* The installed rules: the classes are derived from their words. */
-static int setup(void **state)
+static int load_rules(void **state)
 {
 	static struct fixture f;
 	struct error err = {0};
@@ -26,7 +26,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static int free_rules(void **state)
 {
 	struct fixture *f = *state;
 
@@ -245,6 +245,6 @@ int main(void)
 		cmocka_unit_test(the_rest_is_other),
 	};
 
-	return cmocka_run_group_tests_name("device_class", tests, setup,
-					   teardown);
+	return cmocka_run_group_tests_name("device_class", tests, load_rules,
+					   free_rules);
 }

@@ -15,14 +15,14 @@ static const struct dlq_record letter = {
 	.reason = "not a protobuf message",
 };
 
-static struct dlq_filter any(void)
+static struct dlq_filter make_unbounded_filter(void)
 {
 	return (struct dlq_filter){.from = INT64_MIN, .to = INT64_MAX};
 }
 
 static bool takes_offsets(const char *text)
 {
-	struct dlq_filter f = any();
+	struct dlq_filter f = make_unbounded_filter();
 	struct error err;
 
 	assert_int_equal(dlq_filter_read_offsets(&f, text, &err), 0);
@@ -62,7 +62,7 @@ static void what_is_no_list_of_offsets_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-		struct dlq_filter f = any();
+		struct dlq_filter f = make_unbounded_filter();
 		struct error err;
 
 		assert_int_equal(dlq_filter_read_offsets(&f, lists[i], &err),
@@ -73,7 +73,7 @@ static void what_is_no_list_of_offsets_is_refused(void **state)
 
 static void too_many_ranges_are_refused(void **state)
 {
-	struct dlq_filter f = any();
+	struct dlq_filter f = make_unbounded_filter();
 	char text[2 * DLQ_FILTER_RANGES_MAX + 2];
 	struct error err;
 
@@ -86,7 +86,7 @@ static void too_many_ranges_are_refused(void **state)
 
 static void time_and_reason_choose(void **state)
 {
-	struct dlq_filter f = any();
+	struct dlq_filter f = make_unbounded_filter();
 
 	(void)state;
 	assert_true(dlq_filter_takes(&f, &letter));
@@ -94,7 +94,7 @@ static void time_and_reason_choose(void **state)
 	assert_true(dlq_filter_takes(&f, &letter));
 	f.reason = "address";
 	assert_false(dlq_filter_takes(&f, &letter));
-	f = any();
+	f = make_unbounded_filter();
 	f.from = 5000;
 	assert_true(dlq_filter_takes(&f, &letter));
 	f.to = 5000;
@@ -103,7 +103,7 @@ static void time_and_reason_choose(void **state)
 
 static void only_letters_are_chosen(void **state)
 {
-	struct dlq_filter f = any();
+	struct dlq_filter f = make_unbounded_filter();
 	struct dlq_record other = letter;
 
 	(void)state;

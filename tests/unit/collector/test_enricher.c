@@ -38,12 +38,12 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static ProtobufCBinaryData bytes(const char *text)
+static ProtobufCBinaryData make_bytes(const char *text)
 {
 	return (ProtobufCBinaryData){strlen(text), drop_const(text)};
 }
 
-static ProtobufCBinaryData address(const char *eight_or_more, size_t len)
+static ProtobufCBinaryData make_address(const char *eight_or_more, size_t len)
 {
 	return (ProtobufCBinaryData){len, drop_const(eight_or_more)};
 }
@@ -58,8 +58,8 @@ static Shortloop__Click some_click(void)
 	click.code = drop_const("abc");
 	click.link_id = 77;
 	click.outcome = SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED;
-	click.client_ip = address("\x08\x08\x09\x0a", 4);
-	click.user_agent = bytes("Alpha/7 (Windows)");
+	click.client_ip = make_address("\x08\x08\x09\x0a", 4);
+	click.user_agent = make_bytes("Alpha/7 (Windows)");
 	return click;
 }
 
@@ -76,7 +76,8 @@ static void make_row(struct world *w, const Shortloop__Click *click,
 	w->ts = click_make_row(w->enricher, click, append_ms, &w->rows);
 }
 
-static void expect(struct world *w, const char *column, const char *value)
+static void expect_column(struct world *w, const char *column,
+			  const char *value)
 {
 	assert_string_equal(click_column(&w->rows, column), value);
 }
@@ -103,9 +104,9 @@ static void a_time_is_moved_to_where_it_can_be(void **state)
 		make_row(w, &click, NOW);
 		assert_int_equal(w->ts, cases[i].ts);
 		snprintf(text, sizeof(text), "%lld", (long long)cases[i].ts);
-		expect(w, "ts", text);
+		expect_column(w, "ts", text);
 		snprintf(text, sizeof(text), "%lld", (long long)cases[i].time);
-		expect(w, "original_ts", text);
+		expect_column(w, "original_ts", text);
 	}
 }
 
@@ -143,15 +144,15 @@ static void an_address_of_ipv4_is_mapped(void **state)
 	Shortloop__Click click = some_click();
 
 	make_row(w, &click, NOW);
-	expect(w, "ip", "00000000000000000000ffff0808090a");
-	click.client_ip = address("\x20\x01\x0d\xb8"
-				  "abcdefghijkl",
-				  16);
+	expect_column(w, "ip", "00000000000000000000ffff0808090a");
+	click.client_ip = make_address("\x20\x01\x0d\xb8"
+				       "abcdefghijkl",
+				       16);
 	make_row(w, &click, NOW);
-	expect(w, "ip", "20010db86162636465666768696a6b6c");
-	click.client_ip = address("", 0);
+	expect_column(w, "ip", "20010db86162636465666768696a6b6c");
+	click.client_ip = make_address("", 0);
 	make_row(w, &click, NOW);
-	expect(w, "ip", NO_ADDRESS);
+	expect_column(w, "ip", NO_ADDRESS);
 }
 
 static void an_address_is_stored_as_it_is_set(void **state)
@@ -161,12 +162,12 @@ static void an_address_is_stored_as_it_is_set(void **state)
 
 	w->settings.store_ip = drop_const("truncated");
 	make_row(w, &click, NOW);
-	expect(w, "ip", "00000000000000000000ffff08080900");
+	expect_column(w, "ip", "00000000000000000000ffff08080900");
 	enricher_free(w->enricher);
 	w->enricher = NULL;
 	w->settings.store_ip = drop_const("none");
 	make_row(w, &click, NOW);
-	expect(w, "ip", NO_ADDRESS);
+	expect_column(w, "ip", NO_ADDRESS);
 }
 
 /* Reads the identities of two addresses of one network. */
@@ -178,7 +179,7 @@ static void read_identities(struct world *w, char a[41], char b[41])
 	w->enricher = NULL;
 	make_row(w, &click, NOW);
 	strcpy(a, click_column(&w->rows, "unique_identity"));
-	click.client_ip = address("\x08\x08\x09\x0b", 4);
+	click.client_ip = make_address("\x08\x08\x09\x0b", 4);
 	make_row(w, &click, NOW);
 	strcpy(b, click_column(&w->rows, "unique_identity"));
 }
@@ -214,9 +215,9 @@ static void of_what_is_stored_alone_the_rest_tells_nobody_apart(void **state)
 	assert_string_equal(a, b);
 	assert_string_not_equal(a, cut);
 	/* The row is the same as for a click without an address. */
-	click.client_ip = address("", 0);
+	click.client_ip = make_address("", 0);
 	make_row(w, &click, NOW);
-	expect(w, "unique_identity", a);
+	expect_column(w, "unique_identity", a);
 }
 
 /* The identity is the SHA-1 of the unchanged address and the agent. */
@@ -225,16 +226,16 @@ static void an_identity_is_of_the_address_as_it_came(void **state)
 	struct world *w = *state;
 	Shortloop__Click click = some_click();
 
-	click.client_ip = address("abc", 0);
-	click.user_agent = bytes("abc");
+	click.client_ip = make_address("abc", 0);
+	click.user_agent = make_bytes("abc");
 	make_row(w, &click, NOW);
-	expect(w, "unique_identity",
-	       "a9993e364706816aba3e25717850c26c9cd0d89d");
-	click.client_ip = address("abcd", 4);
-	click.user_agent = bytes("efghijklmnopqrstuvwxyz");
+	expect_column(w, "unique_identity",
+		      "a9993e364706816aba3e25717850c26c9cd0d89d");
+	click.client_ip = make_address("abcd", 4);
+	click.user_agent = make_bytes("efghijklmnopqrstuvwxyz");
 	make_row(w, &click, NOW);
-	expect(w, "unique_identity",
-	       "32d10c7b8cf96570ca04ce37f2a19d84240d3a89");
+	expect_column(w, "unique_identity",
+		      "32d10c7b8cf96570ca04ce37f2a19d84240d3a89");
 }
 
 /* --- texts ---------------------------------------------------------------- */
@@ -276,27 +277,27 @@ static void what_a_click_says_stands_in_its_row(void **state)
 	click.campaign = drop_const("spring");
 	click.status = 302;
 	click.maybe_sent = 1;
-	click.trace_id = bytes("0123456789abcdef");
+	click.trace_id = make_bytes("0123456789abcdef");
 	click.prefetch = drop_const("prefetch");
-	click.query = bytes("utm_source=news&utm_medium=email");
+	click.query = make_bytes("utm_source=news&utm_medium=email");
 	make_row(w, &click, NOW);
-	expect(w, "epoch", "1");
-	expect(w, "link_id", "77");
-	expect(w, "tags", "one,two");
-	expect(w, "campaign", "spring");
-	expect(w, "status", "302");
-	expect(w, "maybe_sent", "1");
-	expect(w, "cookies", "k,v");
-	expect(w, "purpose", "prefetch");
-	expect(w, "trace_id", "30313233343536373839616263646566");
-	expect(w, "utm_source", "news");
-	expect(w, "utm_medium", "email");
-	expect(w, "ua_family", "Alpha");
-	expect(w, "ua_version", "7");
-	expect(w, "channel", "email");
+	expect_column(w, "epoch", "1");
+	expect_column(w, "link_id", "77");
+	expect_column(w, "tags", "one,two");
+	expect_column(w, "campaign", "spring");
+	expect_column(w, "status", "302");
+	expect_column(w, "maybe_sent", "1");
+	expect_column(w, "cookies", "k,v");
+	expect_column(w, "purpose", "prefetch");
+	expect_column(w, "trace_id", "30313233343536373839616263646566");
+	expect_column(w, "utm_source", "news");
+	expect_column(w, "utm_medium", "email");
+	expect_column(w, "ua_family", "Alpha");
+	expect_column(w, "ua_version", "7");
+	expect_column(w, "channel", "email");
 	click.trace_id.len = 15;
 	make_row(w, &click, NOW);
-	expect(w, "trace_id", "");
+	expect_column(w, "trace_id", "");
 }
 
 static void an_outcome_that_is_not_known_yet_is_none(void **state)
@@ -308,14 +309,14 @@ static void an_outcome_that_is_not_known_yet_is_none(void **state)
 	click.outcome = SHORTLOOP__OUTCOME__OUTCOME_HEAD;
 	make_row(w, &click, NOW);
 	snprintf(last, sizeof(last), "%d", (int)click.outcome);
-	expect(w, "outcome", last);
+	expect_column(w, "outcome", last);
 	click.outcome =
 		(Shortloop__Outcome)(SHORTLOOP__OUTCOME__OUTCOME_HEAD + 1);
 	make_row(w, &click, NOW);
-	expect(w, "outcome", "0");
+	expect_column(w, "outcome", "0");
 	click.outcome = (Shortloop__Outcome)-1;
 	make_row(w, &click, NOW);
-	expect(w, "outcome", "0");
+	expect_column(w, "outcome", "0");
 }
 
 /* --- agents --------------------------------------------------------------- */
@@ -341,16 +342,16 @@ static void a_version_has_all_its_parts(void **state)
 	Shortloop__Click click = some_click();
 
 	use_agents(w);
-	click.user_agent = bytes("Beta/1.20.3.44 (Windows)");
+	click.user_agent = make_bytes("Beta/1.20.3.44 (Windows)");
 	make_row(w, &click, NOW);
-	expect(w, "ua_version", "1.20.3.44");
-	click.user_agent = bytes("Beta/1.2 (Windows)");
+	expect_column(w, "ua_version", "1.20.3.44");
+	click.user_agent = make_bytes("Beta/1.2 (Windows)");
 	make_row(w, &click, NOW);
-	expect(w, "ua_version", "1.2");
-	click.user_agent = bytes("(Windows)");
+	expect_column(w, "ua_version", "1.2");
+	click.user_agent = make_bytes("(Windows)");
 	make_row(w, &click, NOW);
-	expect(w, "ua_version", "");
-	expect(w, "os_family", "Windows");
+	expect_column(w, "ua_version", "");
+	expect_column(w, "os_family", "Windows");
 }
 
 /* A version has at most 127 digits and dots; parts that do not fit are left
@@ -370,7 +371,7 @@ static void a_version_that_is_too_long_loses_its_last_parts(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		snprintf(text, sizeof(text), "Beta/%.*s.%.*s", cases[i].first,
 			 digits, cases[i].second, digits);
-		click.user_agent = bytes(text);
+		click.user_agent = make_bytes(text);
 		make_row(w, &click, NOW);
 		assert_int_equal(strlen(click_column(&w->rows, "ua_version")),
 				 cases[i].length);
@@ -383,15 +384,15 @@ static void an_agent_is_looked_at_once(void **state)
 	Shortloop__Click click = some_click(), other = some_click();
 
 	use_agents(w);
-	click.user_agent = bytes("Beta/1.2 (Windows)");
-	other.user_agent = bytes("Crawlie");
+	click.user_agent = make_bytes("Beta/1.2 (Windows)");
+	other.user_agent = make_bytes("Crawlie");
 	for (int i = 0; i < 3; i++) {
 		make_row(w, &click, NOW);
-		expect(w, "ua_family", "Beta");
-		expect(w, "device_class", "desktop");
+		expect_column(w, "ua_family", "Beta");
+		expect_column(w, "device_class", "desktop");
 		make_row(w, &other, NOW);
-		expect(w, "ua_family", "Other");
-		expect(w, "device_class", "robot");
+		expect_column(w, "ua_family", "Other");
+		expect_column(w, "device_class", "robot");
 	}
 	assert_int_equal(enricher_stats(w->enricher).agents.misses, 2);
 	assert_int_equal(enricher_stats(w->enricher).agents.hits, 4);
@@ -403,15 +404,16 @@ static void a_spider_by_the_rules_is_one_unless_it_is_a_browser(void **state)
 	Shortloop__Click click = some_click();
 
 	use_agents(w);
-	click.user_agent = bytes("Crawlie");
+	click.user_agent = make_bytes("Crawlie");
 	make_row(w, &click, NOW);
 	assert_string_equal(click_column(&w->rows, "verdict"), "1");
-	click.user_agent = bytes("Mozilla/5.0 (Windows NT 10.0; Win64; x64) "
-				 "AppleWebKit/537.36 (KHTML, like Gecko) "
-				 "Chrome/140.0.0.0 Safari/537.36 Crawlie");
+	click.user_agent =
+		make_bytes("Mozilla/5.0 (Windows NT 10.0; Win64; x64) "
+			   "AppleWebKit/537.36 (KHTML, like Gecko) "
+			   "Chrome/140.0.0.0 Safari/537.36 Crawlie");
 	make_row(w, &click, NOW);
 	assert_string_equal(click_column(&w->rows, "verdict"), "0");
-	expect(w, "device_family", "Spider");
+	expect_column(w, "device_family", "Spider");
 }
 
 /* --- verdicts ------------------------------------------------------------- */
@@ -422,8 +424,8 @@ static void expect_verdict(struct world *w, enum verdict_kind kind,
 	char text[8];
 
 	snprintf(text, sizeof(text), "%d", (int)kind);
-	expect(w, "verdict", text);
-	expect(w, "verdict_reason", reason);
+	expect_column(w, "verdict", text);
+	expect_column(w, "verdict_reason", reason);
 }
 
 static void a_robot_has_a_device_of_its_own(void **state)
@@ -433,16 +435,16 @@ static void a_robot_has_a_device_of_its_own(void **state)
 
 	make_row(w, &click, NOW);
 	expect_verdict(w, VERDICT_HUMAN, "");
-	expect(w, "device_class", "desktop");
-	click.user_agent = bytes("Googlebot/2.1 (Windows)");
+	expect_column(w, "device_class", "desktop");
+	click.user_agent = make_bytes("Googlebot/2.1 (Windows)");
 	make_row(w, &click, NOW);
 	assert_string_equal(click_column(&w->rows, "verdict"), "1");
-	expect(w, "device_class", "robot");
+	expect_column(w, "device_class", "robot");
 	/* A client without an agent has no verdict. */
-	click.user_agent = bytes("");
+	click.user_agent = make_bytes("");
 	make_row(w, &click, NOW);
 	assert_string_not_equal(click_column(&w->rows, "verdict"), "0");
-	expect(w, "device_class", "other");
+	expect_column(w, "device_class", "other");
 	assert_int_equal(enricher_stats(w->enricher).verdicts[VERDICT_HUMAN],
 			 1);
 }
@@ -464,8 +466,8 @@ static void visitors_in_a_burst_are_scanners(void **state)
 		assert_string_equal(click_column(&w->rows, "verdict"),
 				    i < 2 ? "0" : "5");
 	}
-	expect(w, "verdict_reason", "burst of codes");
-	click.client_ip = address("\x01\x01\x01\x01", 4);
+	expect_column(w, "verdict_reason", "burst of codes");
+	click.client_ip = make_address("\x01\x01\x01\x01", 4);
 	click.outcome = SHORTLOOP__OUTCOME__OUTCOME_NOT_FOUND;
 	make_row(w, &click, NOW);
 	expect_verdict(w, VERDICT_HUMAN, "");
@@ -490,10 +492,10 @@ static void a_burst_changes_no_verdict_that_is_sure(void **state)
 	click.code = code;
 	for (int i = 0; i < 4; i++) {
 		snprintf(code, sizeof(code), "c%d", i);
-		click.user_agent = bytes("Alpha/7 (Windows)");
+		click.user_agent = make_bytes("Alpha/7 (Windows)");
 		make_row(w, &click, NOW);
 		expect_verdict(w, VERDICT_HUMAN, "rule: ours");
-		click.user_agent = bytes("Googlebot/2.1");
+		click.user_agent = make_bytes("Googlebot/2.1");
 		make_row(w, &click, NOW);
 		assert_string_equal(click_column(&w->rows, "verdict"), "1");
 	}
@@ -536,9 +538,9 @@ static void a_click_without_a_time_or_an_address_is_none(void **state)
 	click.client_ip.len = 3;
 	assert_int_equal(take_event(w, &click, &err), -1);
 	assert_int_equal(err.code, ERROR_INPUT);
-	click.client_ip = address("0123456789abcdef", 16);
+	click.client_ip = make_address("0123456789abcdef", 16);
 	assert_int_equal(take_event(w, &click, &err), 0);
-	click.client_ip = address("", 0);
+	click.client_ip = make_address("", 0);
 	assert_int_equal(take_event(w, &click, &err), 0);
 }
 

@@ -11,10 +11,11 @@ static void facts_are_what_clickhouse_says(void **state)
 	struct stored_report report;
 	struct error err = {0};
 
-	decide(s, "facts", "3, 2, 'resume', 10, 5");
-	tell(s, "facts", (struct told){10, 19, 10, 0, 0, 0, 1000000000});
-	store(s, "facts", 2, 3, 10, 29);
-	decide(s, "facts", "3, 2, 'same', 20, 0");
+	store_decision(s, "facts", "3, 2, 'resume', 10, 5");
+	store_report(s, "facts",
+		     (struct told){10, 19, 10, 0, 0, 0, 1000000000});
+	store_clicks(s, "facts", 2, 3, 10, 29);
+	store_decision(s, "facts", "3, 2, 'same', 20, 0");
 	tell_of(s, "facts", 1, 0, 2, (struct told){0, 9, 10, 0, 0, 0, 0});
 	assert_int_equal(
 		facts_of_clickhouse(&f, s->ch, &key, 1, &stored, &report, &err),
@@ -46,9 +47,9 @@ static void facts_have_what_is_stored_behind_the_reports(void **state)
 	struct stored_report report;
 	struct error err = {0};
 
-	store(s, "behind", 2, 3, 10, 29);
+	store_clicks(s, "behind", 2, 3, 10, 29);
 	/* The report ends at offset 20; its time is unknown. */
-	tell(s, "behind", (struct told){20, 19, 0, 0, 0, 5, 5});
+	store_report(s, "behind", (struct told){20, 19, 0, 0, 0, 5, 5});
 	assert_int_equal(
 		facts_of_clickhouse(&f, s->ch, &key, 2, &stored, &report, &err),
 		0);

@@ -23,7 +23,7 @@ static void write_file(const char *path, const char *text)
 	fclose(f);
 }
 
-static void replace(const char *path, const char *text)
+static void replace_file(const char *path, const char *text)
 {
 	char fresh[80];
 
@@ -32,15 +32,15 @@ static void replace(const char *path, const char *text)
 	assert_int_equal(rename(fresh, path), 0);
 }
 
-static struct file_watch *watch(void)
+static struct file_watch *watch_files(void)
 {
 	static char *items[] = {paths[0], paths[1]};
 	static const struct setting_strings files = {items, 2};
 	struct error err = {0};
 	struct file_watch *w;
 
-	replace(paths[0], "one");
-	replace(paths[1], "two");
+	replace_file(paths[0], "one");
+	replace_file(paths[1], "two");
 	w = file_watch_new(&files, &err);
 	assert_non_null(w);
 	assert_false(file_watch_changed(w));
@@ -49,10 +49,10 @@ static struct file_watch *watch(void)
 
 static void a_file_that_was_replaced_is_told_of_once(void **state)
 {
-	struct file_watch *w = watch();
+	struct file_watch *w = watch_files();
 
 	(void)state;
-	replace(paths[1], "new");
+	replace_file(paths[1], "new");
 	assert_false(file_watch_changed(
 		w)); /* the file may still be being written */
 	assert_true(file_watch_changed(w));
@@ -62,7 +62,7 @@ static void a_file_that_was_replaced_is_told_of_once(void **state)
 
 static void a_file_that_grows_is_waited_for(void **state)
 {
-	struct file_watch *w = watch();
+	struct file_watch *w = watch_files();
 
 	(void)state;
 	write_file(paths[0], "a");
@@ -75,7 +75,7 @@ static void a_file_that_grows_is_waited_for(void **state)
 
 static void a_file_that_is_missing_is_waited_for(void **state)
 {
-	struct file_watch *w = watch();
+	struct file_watch *w = watch_files();
 	char aside[80];
 
 	(void)state;
@@ -96,7 +96,7 @@ static void a_file_that_is_missing_is_waited_for(void **state)
 
 static void a_link_that_is_turned_elsewhere_is_noticed(void **state)
 {
-	struct file_watch *w = watch();
+	struct file_watch *w = watch_files();
 
 	(void)state;
 	unlink(paths[0]);
@@ -109,10 +109,10 @@ static void a_link_that_is_turned_elsewhere_is_noticed(void **state)
 
 static void what_was_read_meanwhile_is_not_told_of(void **state)
 {
-	struct file_watch *w = watch();
+	struct file_watch *w = watch_files();
 
 	(void)state;
-	replace(paths[0], "new");
+	replace_file(paths[0], "new");
 	file_watch_seen(w);
 	assert_false(file_watch_changed(w));
 	assert_false(file_watch_changed(w));

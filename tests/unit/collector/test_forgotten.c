@@ -17,7 +17,7 @@ struct world {
 	struct buf rows;
 };
 
-static int start(void **state)
+static int start_clickhouse(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 
@@ -28,7 +28,7 @@ static int start(void **state)
 	return 0;
 }
 
-static int stop(void **state)
+static int stop_clickhouse(void **state)
 {
 	struct world *w = *state;
 
@@ -81,8 +81,8 @@ static void list_link(struct world *w, uint64_t link_id)
 }
 
 /* Loads the present list; returns NULL if it equals `known`. */
-static struct forgotten *load(struct world *w,
-			      const struct forgotten_state *known)
+static struct forgotten *
+load_list_if_changed(struct world *w, const struct forgotten_state *known)
 {
 	struct forgotten *list;
 	struct error err = {0};
@@ -94,7 +94,7 @@ static struct forgotten *load(struct world *w,
 
 static void load_list(struct world *w)
 {
-	w->list = load(w, &(struct forgotten_state){0, 0});
+	w->list = load_list_if_changed(w, &(struct forgotten_state){0, 0});
 	assert_non_null(w->list);
 }
 
@@ -113,7 +113,7 @@ static void nothing_is_forgotten_at_first(void **state)
 	struct forgotten_state empty = {0, 0};
 	struct world *w = *state;
 
-	assert_null(load(w, &empty));
+	assert_null(load_list_if_changed(w, &empty));
 	assert_true(forgotten_is_empty(NULL));
 	assert_false(forgotten_has_link(NULL, 7));
 	assert_false(has_visitor(NULL, 1, 0));
@@ -174,20 +174,20 @@ static void a_table_that_is_as_it_was_is_not_read(void **state)
 	load_list(w);
 	known = forgotten_state_of(w->list);
 	assert_int_equal(known.rows, 1);
-	assert_null(load(w, &known));
+	assert_null(load_list_if_changed(w, &known));
 	/* The number of rows is the same, but the rows differ. */
 	other = known;
 	other.sum++;
 	forgotten_free(w->list);
-	w->list = load(w, &other);
+	w->list = load_list_if_changed(w, &other);
 	assert_non_null(w->list);
 	forgotten_free(w->list);
 	other = (struct forgotten_state){known.rows + 1, known.sum};
-	w->list = load(w, &other);
+	w->list = load_list_if_changed(w, &other);
 	assert_non_null(w->list);
 	list_link(w, 8);
 	forgotten_free(w->list);
-	w->list = load(w, &known);
+	w->list = load_list_if_changed(w, &known);
 	assert_true(forgotten_has_link(w->list, 8));
 }
 
@@ -260,10 +260,12 @@ static void an_enricher_forgets_what_each_list_says(void **state)
 	assert_int_equal(enricher_forget(w->enricher, NULL, &err), 0);
 	assert_int_equal(enricher_forgotten(w->enricher).rows, 0);
 	list_link(w, 1);
-	assert_int_equal(enricher_forget(w->enricher,
-					 load(w, &(struct forgotten_state){0}),
-					 &err),
-			 0);
+	assert_int_equal(
+		enricher_forget(
+			w->enricher,
+			load_list_if_changed(w, &(struct forgotten_state){0}),
+			&err),
+		0);
 	first = enricher_forgotten(w->enricher);
 	assert_int_equal(first.rows, 1);
 	assert_int_equal(enricher_forget(w->enricher, NULL, &err), 0);
@@ -306,7 +308,8 @@ static void make_row(struct world *w, const Shortloop__Click *click,
 	(void)click_make_row(w->enricher, click, append_ms, &w->rows);
 }
 
-static void expect(struct world *w, const char *column, const char *value)
+static void expect_column(struct world *w, const char *column,
+			  const char *value)
 {
 	assert_string_equal(click_column(&w->rows, column), value);
 }
@@ -319,24 +322,26 @@ static void expect_nobody(struct world *w)
 		"language",   "cookies",  "purpose",	   "trace_id"};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		expect(w, texts[i], "");
-	expect(w, "ip", "00000000000000000000000000000000");
-	expect(w, "unique_identity",
-	       "0000000000000000000000000000000000000000");
-	expect(w, "channel", "unknown");
-	expect(w, "ua_family", "Other");
-	expect(w, "device_class", "other");
-	expect(w, "link_id", "77");
+		expect_column(w, texts[i], "");
+	expect_column(w, "ip", "00000000000000000000000000000000");
+	expect_column(w, "unique_identity",
+		      "0000000000000000000000000000000000000000");
+	expect_column(w, "channel", "unknown");
+	expect_column(w, "ua_family", "Other");
+	expect_column(w, "device_class", "other");
+	expect_column(w, "link_id", "77");
 }
 
-static void forget(struct world *w)
+static void apply_forgotten_list(struct world *w)
 {
 	struct error err = {0};
 
-	assert_int_equal(enricher_forget(w->enricher,
-					 load(w, &(struct forgotten_state){0}),
-					 &err),
-			 0);
+	assert_int_equal(
+		enricher_forget(
+			w->enricher,
+			load_list_if_changed(w, &(struct forgotten_state){0}),
+			&err),
+		0);
 }
 
 static void a_row_of_a_link_that_is_forgotten_tells_nothing(void **state)
@@ -346,17 +351,17 @@ static void a_row_of_a_link_that_is_forgotten_tells_nothing(void **state)
 
 	list_link(w, 77);
 	make_row(w, &click, NOW);
-	expect(w, "campaign", "spring");
-	expect(w, "user_agent", "text");
-	forget(w);
+	expect_column(w, "campaign", "spring");
+	expect_column(w, "user_agent", "text");
+	apply_forgotten_list(w);
 	make_row(w, &click, NOW);
 	expect_nobody(w);
-	expect(w, "campaign", "");
-	expect(w, "tags", "");
+	expect_column(w, "campaign", "");
+	expect_column(w, "tags", "");
 	click.link_id = 78;
 	make_row(w, &click, NOW);
-	expect(w, "user_agent", "text");
-	expect(w, "trace_id", "30313233343536373839616263646566");
+	expect_column(w, "user_agent", "text");
+	expect_column(w, "trace_id", "30313233343536373839616263646566");
 }
 
 /* The link's visitor is forgotten, not the link. */
@@ -371,11 +376,11 @@ static void a_row_of_a_visitor_who_is_forgotten_has_its_link(void **state)
 		"INSERT INTO forgotten SELECT 0, unhex('%s'), "
 		"fromUnixTimestamp64Milli(toInt64(%lld), 'UTC'), 'me'",
 		click_column(&w->rows, "unique_identity"), (long long)NOW);
-	forget(w);
+	apply_forgotten_list(w);
 	make_row(w, &click, NOW);
 	expect_nobody(w);
-	expect(w, "campaign", "spring");
-	expect(w, "tags", "one");
+	expect_column(w, "campaign", "spring");
+	expect_column(w, "tags", "one");
 	/* The earlier of the two times decides. */
 	make_row(w, &click, NOW + 5000);
 	expect_nobody(w);
@@ -383,10 +388,10 @@ static void a_row_of_a_visitor_who_is_forgotten_has_its_link(void **state)
 	make_row(w, &click, NOW);
 	expect_nobody(w);
 	make_row(w, &click, NOW + 1);
-	expect(w, "user_agent", "text");
+	expect_column(w, "user_agent", "text");
 	click.client_ip.data = drop_const("\x08\x08\x09\x0b");
 	make_row(w, &click, NOW);
-	expect(w, "user_agent", "text");
+	expect_column(w, "user_agent", "text");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -406,5 +411,6 @@ int main(void)
 		TEST(a_row_of_a_visitor_who_is_forgotten_has_its_link),
 	};
 
-	return cmocka_run_group_tests_name("forgotten", tests, start, stop);
+	return cmocka_run_group_tests_name("forgotten", tests, start_clickhouse,
+					   stop_clickhouse);
 }

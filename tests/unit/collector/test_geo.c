@@ -46,7 +46,7 @@ static char *network_file(void)
 static void a_nested_record_is_read(void **state)
 {
 	struct geo *g = open_files(city_file(6), NULL);
-	struct geo_record r = lookup(g, "2a02::1");
+	struct geo_record r = look_up_address(g, "2a02::1");
 
 	(void)state;
 	assert_text(r.continent, "EU");
@@ -66,7 +66,7 @@ static void a_nested_record_is_read(void **state)
 static void a_flat_record_is_read(void **state)
 {
 	struct geo *g = open_files(flat_file("CH"), NULL);
-	struct geo_record r = lookup(g, "2a02::1");
+	struct geo_record r = look_up_address(g, "2a02::1");
 
 	(void)state;
 	assert_text(r.country, "CH");
@@ -88,8 +88,8 @@ static void a_country_that_is_no_code_is_none(void **state)
 	struct geo *g = open_files(flat_file("-"), city_file(6));
 
 	(void)state;
-	assert_text(lookup(g, "2a02::1").country, "CH");
-	assert_text(lookup(g, "2a02::1").city, "Lausanne");
+	assert_text(look_up_address(g, "2a02::1").country, "CH");
+	assert_text(look_up_address(g, "2a02::1").city, "Lausanne");
 	geo_close(g);
 }
 
@@ -106,8 +106,10 @@ static void names_are_in_the_language_asked_for(void **state)
 	for (int i = 0; i < 4; i++) {
 		struct geo *g = open_in(languages[i][0], city_file(6), NULL);
 
-		assert_text(lookup(g, "2a02::1").city, languages[i][1]);
-		assert_text(lookup(g, "2a02::1").region, languages[i][1]);
+		assert_text(look_up_address(g, "2a02::1").city,
+			    languages[i][1]);
+		assert_text(look_up_address(g, "2a02::1").region,
+			    languages[i][1]);
 		geo_close(g);
 	}
 }
@@ -122,15 +124,15 @@ static void the_registered_country_stands_in_for_none(void **state)
 	put_country(&f->data, "represented_country", "GB");
 	put_country(&f->data, "registered_country", "US");
 	g = open_files(one_record(f, NULL), NULL);
-	assert_text(lookup(g, "2a02::1").country, "US");
-	assert_text(lookup(g, "2a02::1").continent, "NA");
+	assert_text(look_up_address(g, "2a02::1").country, "US");
+	assert_text(look_up_address(g, "2a02::1").continent, "NA");
 	geo_close(g);
 
 	f = mmdb_file_new(24, 6);
 	put_map(&f->data, 1);
 	put_country(&f->data, "represented_country", "GB");
 	g = open_files(one_record(f, NULL), NULL);
-	assert_text(lookup(g, "2a02::1").country, "GB");
+	assert_text(look_up_address(g, "2a02::1").country, "GB");
 	geo_close(g);
 }
 
@@ -150,7 +152,7 @@ static void an_enterprise_record_has_its_network_under_traits(void **state)
 	put_pair(&f->data, "autonomous_system_organization", "Bredband");
 	put_pair(&f->data, "isp", "Somebody");
 	g = open_files(one_record(f, NULL), NULL);
-	r = lookup(g, "2a02::1");
+	r = look_up_address(g, "2a02::1");
 	assert_int_equal(r.asn, 64500);
 	assert_text(r.as_org, "Bredband");
 	geo_close(g);
@@ -169,7 +171,7 @@ static void a_file_that_knows_no_places_is_no_error(void **state)
 	put_control(&f->data, 14, 1);
 	put_pair(&f->data, "domain", "example.org");
 	g = open_files(one_record(f, NULL), city_file(6));
-	assert_text(lookup(g, "2a02::1").country, "CH");
+	assert_text(look_up_address(g, "2a02::1").country, "CH");
 	geo_close(g);
 }
 
@@ -185,7 +187,7 @@ static bool is_located_at(double latitude, double longitude)
 	put_text(&f->data, "longitude");
 	put_double(&f->data, longitude);
 	g = open_files(one_record(f, NULL), NULL);
-	located = lookup(g, "2a02::1").located;
+	located = look_up_address(g, "2a02::1").located;
 	geo_close(g);
 	return located;
 }
@@ -226,7 +228,7 @@ static void every_country_is_on_a_continent(void **state)
 static void a_value_comes_from_the_first_file_that_has_it(void **state)
 {
 	struct geo *g = open_files(city_file(6), network_file());
-	struct geo_record r = lookup(g, "2a02::1");
+	struct geo_record r = look_up_address(g, "2a02::1");
 
 	(void)state;
 	assert_text(r.country, "CH");
@@ -240,8 +242,8 @@ static void a_file_of_v4_answers_for_v4_only(void **state)
 	struct geo *g = open_files(city_file(4), NULL);
 
 	(void)state;
-	assert_text(lookup(g, "2a02::1").country, "");
-	assert_text(lookup(g, "8.8.8.8").country, "CH");
+	assert_text(look_up_address(g, "2a02::1").country, "");
+	assert_text(look_up_address(g, "8.8.8.8").country, "CH");
 	geo_close(g);
 }
 
@@ -261,9 +263,10 @@ static void the_installed_files_know_a_public_resolver(void **state)
 	g = geo_open(&files, "en", &err);
 	assert_non_null(g);
 	/* The place is in the next file. */
-	assert_true(lookup(g, "8.8.8.8").country.len == 2);
-	assert_true(lookup(g, "8.8.8.8").latitude != 0);
-	assert_true(lookup(g, "2001:4860:4860::8888").country.len == 2);
+	assert_true(look_up_address(g, "8.8.8.8").country.len == 2);
+	assert_true(look_up_address(g, "8.8.8.8").latitude != 0);
+	assert_true(look_up_address(g, "2001:4860:4860::8888").country.len ==
+		    2);
 	geo_close(g);
 }
 
@@ -276,7 +279,7 @@ static uint32_t asn_of(const char *text)
 	put_map(&f->data, 1);
 	put_pair(&f->data, "asn", text);
 	g = open_files(one_record(f, NULL), NULL);
-	asn = lookup(g, "1.2.3.4").asn;
+	asn = look_up_address(g, "1.2.3.4").asn;
 	geo_close(g);
 	return asn;
 }

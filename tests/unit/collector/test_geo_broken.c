@@ -33,7 +33,7 @@ static struct mmdb_file *small_file(void)
 }
 
 /* Writes the file with its changed data; opening it must fail. */
-static void refuse(struct mmdb_file *f, const char *reason)
+static void expect_file_refused(struct mmdb_file *f, const char *reason)
 {
 	char *path = mmdb_file_write(f);
 
@@ -76,7 +76,7 @@ static void a_tree_that_leads_nowhere_is_refused(void **unused)
 
 	(void)unused;
 	mmdb_file_add(f, "2.0.0.0/8", 100000);
-	refuse(f, "of its tree: it leads nowhere");
+	expect_file_refused(f, "of its tree: it leads nowhere");
 }
 
 static void a_tree_that_goes_round_is_refused(void **unused)
@@ -85,7 +85,7 @@ static void a_tree_that_goes_round_is_refused(void **unused)
 
 	(void)unused;
 	f->nodes[f->node_count - 1][0] = 1;
-	refuse(f, "of its tree: deeper than an address is long");
+	expect_file_refused(f, "of its tree: deeper than an address is long");
 }
 
 /* Adds `length` nodes, each of which leads to the next, and the last to `end`;
@@ -133,7 +133,8 @@ static void a_shared_part_is_no_deeper_than_an_address_is_long(void **unused)
 	unlink(path);
 	free(path);
 	mmdb_file_free(f);
-	refuse(shared_part(12), "of its tree: deeper than an address is long");
+	expect_file_refused(shared_part(12),
+			    "of its tree: deeper than an address is long");
 }
 
 static void more_nodes_than_there_are_bytes_are_refused(void **unused)
@@ -165,7 +166,7 @@ static void broken_data_is_refused_wherever_it_is(void **unused)
 	put_map(&f->data, 1);
 	put_text(&f->data, "city");
 	put_pointer(&f->data, 2000);
-	refuse(f, "broken at byte 6 of its data");
+	expect_file_refused(f, "broken at byte 6 of its data");
 
 	f = small_file();
 	f->data.len = 0; /* a pointer to a pointer */
@@ -173,35 +174,37 @@ static void broken_data_is_refused_wherever_it_is(void **unused)
 	put_text(&f->data, "city");
 	put_pointer(&f->data, 8);
 	put_pointer(&f->data, 0);
-	refuse(f, "broken at byte 6 of its data: no value, or a pointer to");
+	expect_file_refused(
+		f, "broken at byte 6 of its data: no value, or a pointer to");
 
 	f = small_file();
 	f->data.len = 0; /* an unknown type */
 	put_map(&f->data, 1);
 	put_text(&f->data, "city");
 	put_control(&f->data, 12, 0);
-	refuse(f, "broken at byte 6 of its data: no value");
+	expect_file_refused(f, "broken at byte 6 of its data: no value");
 
 	f = small_file();
 	f->data.len = 0; /* a key that is a number */
 	put_map(&f->data, 1);
 	put_u16(&f->data, 1);
 	put_text(&f->data, "city");
-	refuse(f, "broken at byte 1 of its data: a key that is no text");
+	expect_file_refused(
+		f, "broken at byte 1 of its data: a key that is no text");
 
 	f = small_file();
 	f->data.len = 0;
 	for (int i = 0; i < 1000000; i++) /* this is deeper than any stack */
 		put_array(&f->data, 1);
 	put_map(&f->data, 0);
-	refuse(f, "nested too deep");
+	expect_file_refused(f, "nested too deep");
 
 	f = small_file();
 	f->data.len = 0; /* a text that goes beyond the data */
 	put_map(&f->data, 1);
 	put_text(&f->data, "city");
 	put_control(&f->data, 2, 20);
-	refuse(f, "broken at byte 6 of its data");
+	expect_file_refused(f, "broken at byte 6 of its data");
 
 	f = small_file();
 	f->data.len = 0; /* a double of four bytes */
@@ -210,7 +213,7 @@ static void broken_data_is_refused_wherever_it_is(void **unused)
 	put_pointer(&f->data, 12);
 	put_control(&f->data, 3, 4);
 	buf_append(&f->data, "1234", 4);
-	refuse(f, "broken at byte 10 of its data");
+	expect_file_refused(f, "broken at byte 10 of its data");
 }
 
 static void a_record_that_points_to_itself_does_no_harm(void **unused)
@@ -228,8 +231,8 @@ static void a_record_that_points_to_itself_does_no_harm(void **unused)
 	}
 	put_pair(&f->data, "country_code", "DE");
 	g = open_files(mmdb_file_write(f), NULL);
-	assert_text(lookup(g, "1.2.3.4").city, "");
-	assert_text(lookup(g, "1.2.3.4").country, "DE");
+	assert_text(look_up_address(g, "1.2.3.4").city, "");
+	assert_text(look_up_address(g, "1.2.3.4").country, "DE");
 	geo_close(g);
 	mmdb_file_free(f);
 }
@@ -250,7 +253,7 @@ static void values_folded_into_one_another_are_gone_through_once(void **unused)
 	}
 	put_map(&f->data, 0);
 	g = open_files(mmdb_file_write(f), NULL);
-	assert_text(lookup(g, "1.2.3.4").city, "");
+	assert_text(look_up_address(g, "1.2.3.4").city, "");
 	geo_close(g);
 	mmdb_file_free(f);
 }

@@ -25,8 +25,8 @@ struct networks {
 	size_t count;
 };
 
-static void add(struct networks *n, struct mmdb_file *f, const char *address,
-		unsigned bits)
+static void add_network(struct networks *n, struct mmdb_file *f,
+			const char *address, unsigned bits)
 {
 	uint32_t offset = (uint32_t)f->data.len;
 	char *text = n->items[n->count].text;
@@ -50,13 +50,13 @@ static char *random_file(uint32_t record_bits, uint16_t version,
 		snprintf(text, sizeof(text), "%u.%u.%u.%u", random_number(8),
 			 random_number(256), random_number(256),
 			 random_number(256));
-		add(ret, f, text, bits);
+		add_network(ret, f, text, bits);
 		if (version == 4)
 			continue;
 		snprintf(text, sizeof(text), "2a0%x:%x:%x::%x",
 			 random_number(3), random_number(4),
 			 random_number(65536), random_number(65536));
-		add(ret, f, text, 3 * bits);
+		add_network(ret, f, text, 3 * bits);
 	}
 	path = mmdb_file_write(f);
 	mmdb_file_free(f);
@@ -178,7 +178,7 @@ static void a_network_is_told_as_the_tree_has_it(void **unused)
 	/* All of IPv4 is below a single record. */
 	g = open_files(one_record(city_record(), NULL), NULL);
 	assert_network(g, "8.8.8.8", "0.0.0.0/0");
-	assert_text(lookup(g, "8.8.8.8").country, "CH");
+	assert_text(look_up_address(g, "8.8.8.8").country, "CH");
 	geo_close(g);
 }
 
@@ -194,8 +194,8 @@ static void a_record_may_be_as_small_as_it_likes(void **unused)
 	put_text(&f->data, "asn");
 	put_uint(&f->data, 5, 1, 7);
 	g = open_files(one_record(f, "1.0.0.0/8"), NULL);
-	assert_int_equal(lookup(g, "1.2.3.4").asn, 7);
-	assert_int_equal(lookup(g, "2.2.3.4").asn, 0);
+	assert_int_equal(look_up_address(g, "1.2.3.4").asn, 7);
+	assert_int_equal(look_up_address(g, "2.2.3.4").asn, 0);
 	geo_close(g);
 }
 
@@ -208,10 +208,10 @@ static void what_is_written_over_an_open_file_changes_nothing(void **unused)
 
 	(void)unused;
 	assert_non_null(g);
-	assert_text(lookup(g, "3.4.5.6").city, "Geneva");
+	assert_text(look_up_address(g, "3.4.5.6").city, "Geneva");
 	assert_int_equal(truncate(path, 0), 0);
-	assert_text(lookup(g, "3.4.5.6").city, "Geneva");
-	assert_text(lookup(g, "3.255.0.1").city, "Geneva");
+	assert_text(look_up_address(g, "3.4.5.6").city, "Geneva");
+	assert_text(look_up_address(g, "3.255.0.1").city, "Geneva");
 	geo_close(g);
 	unlink(path);
 	free(path);

@@ -17,7 +17,8 @@ static struct guarantee measured_of(const struct measured *measured,
 }
 
 /* The server is one where a block holds one entry. */
-static struct guarantee of(const struct guarantee_table *tables, size_t count)
+static struct guarantee compute_guarantee(const struct guarantee_table *tables,
+					  size_t count)
 {
 	const struct measured m = {.done = true, .outlived = MEASURE_WINDOW};
 
@@ -31,7 +32,7 @@ static void the_table_that_keeps_the_fewest_counts(void **state)
 		{"ingest_progress", "MergeTree", "400", "604800"},
 		{"links", "ReplacingMergeTree", "10000", "604800"},
 	};
-	struct guarantee g = of(tables, 3);
+	struct guarantee g = compute_guarantee(tables, 3);
 
 	(void)state;
 	assert_string_equal(g.text,
@@ -47,7 +48,7 @@ static void replicated_tables_keep_tokens_for_seconds(void **state)
 		{"ingest_progress", "ReplicatedMergeTree", "10000", "60"},
 		{"links", "SharedReplacingMergeTree", "10000", "604800"},
 	};
-	struct guarantee g = of(tables, 3);
+	struct guarantee g = compute_guarantee(tables, 3);
 
 	(void)state;
 	assert_string_equal(g.text,
@@ -56,7 +57,7 @@ static void replicated_tables_keep_tokens_for_seconds(void **state)
 	assert_false(g.exactly_once);
 	assert_int_equal(guarantee_retry_ms(&g, 5), 30000);
 	tables[1].seconds = "604800";
-	g = of(tables, 3);
+	g = compute_guarantee(tables, 3);
 	assert_int_equal(guarantee_retry_ms(&g, 5), 50000);
 }
 
@@ -98,9 +99,9 @@ static void what_was_measured_counts(void **state)
 	assert_int_equal(guarantee_retry_ms(&g, 5), 0);
 }
 
-static void says(struct guarantee_table table, const char *text)
+static void expect_at_least_once(struct guarantee_table table, const char *text)
 {
-	struct guarantee g = of(&table, 1);
+	struct guarantee g = compute_guarantee(&table, 1);
 
 	assert_false(g.exactly_once);
 	assert_string_equal(g.text, text);
@@ -110,21 +111,27 @@ static void says(struct guarantee_table table, const char *text)
 static void what_keeps_no_tokens_is_named(void **state)
 {
 	(void)state;
-	says((struct guarantee_table){"clicks", "MergeTree", "0", "604800"},
-	     "at least once: table clicks has "
-	     "non_replicated_deduplication_window=0");
-	says((struct guarantee_table){"clicks", "ReplicatedMergeTree", "0",
-				      "604800"},
-	     "at least once: table clicks has "
-	     "replicated_deduplication_window=0");
-	says((struct guarantee_table){"links", "ReplicatedReplacingMergeTree",
-				      "1000", "0"},
-	     "at least once: table links has "
-	     "replicated_deduplication_window_seconds=0");
-	says((struct guarantee_table){"clicks", "Memory", "", "604800"},
-	     "at least once: table clicks has the engine Memory");
-	says((struct guarantee_table){"clicks", "Distributed", "10", "604800"},
-	     "at least once: table clicks has the engine Distributed");
+	expect_at_least_once(
+		(struct guarantee_table){"clicks", "MergeTree", "0", "604800"},
+		"at least once: table clicks has "
+		"non_replicated_deduplication_window=0");
+	expect_at_least_once((struct guarantee_table){"clicks",
+						      "ReplicatedMergeTree",
+						      "0", "604800"},
+			     "at least once: table clicks has "
+			     "replicated_deduplication_window=0");
+	expect_at_least_once(
+		(struct guarantee_table){
+			"links", "ReplicatedReplacingMergeTree", "1000", "0"},
+		"at least once: table links has "
+		"replicated_deduplication_window_seconds=0");
+	expect_at_least_once(
+		(struct guarantee_table){"clicks", "Memory", "", "604800"},
+		"at least once: table clicks has the engine Memory");
+	expect_at_least_once(
+		(struct guarantee_table){"clicks", "Distributed", "10",
+					 "604800"},
+		"at least once: table clicks has the engine Distributed");
 }
 
 int main(void)

@@ -17,7 +17,7 @@ struct identity {
 	unsigned char bytes[IDENTITY_LEN];
 };
 
-static struct identity_hasher *hasher(const char *secret)
+static struct identity_hasher *make_hasher(const char *secret)
 {
 	struct error err = {0};
 	struct identity_hasher *h = identity_hasher_new(secret, &err);
@@ -26,8 +26,9 @@ static struct identity_hasher *hasher(const char *secret)
 	return h;
 }
 
-static struct identity ask(struct identity_hasher *h, const char *ip,
-			   const char *user_agent, int64_t ts)
+static struct identity compute_identity(struct identity_hasher *h,
+					const char *ip, const char *user_agent,
+					int64_t ts)
 {
 	struct identity id;
 	struct error err = {0};
@@ -38,7 +39,7 @@ static struct identity ask(struct identity_hasher *h, const char *ip,
 	return id;
 }
 
-static bool same(struct identity a, struct identity b)
+static bool is_same_identity(struct identity a, struct identity b)
 {
 	return !memcmp(a.bytes, b.bytes, IDENTITY_LEN);
 }
@@ -49,39 +50,48 @@ static void without_a_secret_it_is_sha1(void **state)
 	static const unsigned char abc[IDENTITY_LEN] =
 		"\xa9\x99\x3e\x36\x47\x06\x81\x6a\xba\x3e"
 		"\x25\x71\x78\x50\xc2\x6c\x9c\xd0\xd8\x9d";
-	struct identity_hasher *h = hasher(NULL);
+	struct identity_hasher *h = make_hasher(NULL);
 
 	(void)state;
-	assert_memory_equal(ask(h, "a", "bc", 1).bytes, abc, IDENTITY_LEN);
-	assert_memory_equal(ask(h, "a", "bc", CLOCK_DAY * 9).bytes, abc,
+	assert_memory_equal(compute_identity(h, "a", "bc", 1).bytes, abc,
 			    IDENTITY_LEN);
+	assert_memory_equal(compute_identity(h, "a", "bc", CLOCK_DAY * 9).bytes,
+			    abc, IDENTITY_LEN);
 	identity_hasher_free(h);
 }
 
 static void a_visitor_is_somebody_else_the_next_day(void **state)
 {
-	struct identity_hasher *h = hasher(SECRET);
-	struct identity first = ask(h, "1234", "ua", 10 * CLOCK_DAY);
+	struct identity_hasher *h = make_hasher(SECRET);
+	struct identity first =
+		compute_identity(h, "1234", "ua", 10 * CLOCK_DAY);
 
 	(void)state;
-	assert_true(same(first, ask(h, "1234", "ua", 11 * CLOCK_DAY - 1)));
-	assert_false(same(first, ask(h, "1234", "ua", 11 * CLOCK_DAY)));
-	assert_false(same(first, ask(h, "1234", "ua", 10 * CLOCK_DAY - 1)));
-	assert_true(same(first, ask(h, "1234", "ua", 10 * CLOCK_DAY)));
+	assert_true(is_same_identity(
+		first, compute_identity(h, "1234", "ua", 11 * CLOCK_DAY - 1)));
+	assert_false(is_same_identity(
+		first, compute_identity(h, "1234", "ua", 11 * CLOCK_DAY)));
+	assert_false(is_same_identity(
+		first, compute_identity(h, "1234", "ua", 10 * CLOCK_DAY - 1)));
+	assert_true(is_same_identity(
+		first, compute_identity(h, "1234", "ua", 10 * CLOCK_DAY)));
 	identity_hasher_free(h);
 }
 
 static void collectors_with_one_secret_agree(void **state)
 {
-	struct identity_hasher *a = hasher(SECRET), *b = hasher(SECRET);
-	struct identity_hasher *other = hasher(SECRET "x");
+	struct identity_hasher *a = make_hasher(SECRET),
+			       *b = make_hasher(SECRET);
+	struct identity_hasher *other = make_hasher(SECRET "x");
 
 	(void)state;
-	ask(b, "4321", "other", 3 * CLOCK_DAY);
-	assert_true(same(ask(a, "1234", "ua", CLOCK_DAY),
-			 ask(b, "1234", "ua", CLOCK_DAY)));
-	assert_false(same(ask(a, "1234", "ua", CLOCK_DAY),
-			  ask(other, "1234", "ua", CLOCK_DAY)));
+	compute_identity(b, "4321", "other", 3 * CLOCK_DAY);
+	assert_true(
+		is_same_identity(compute_identity(a, "1234", "ua", CLOCK_DAY),
+				 compute_identity(b, "1234", "ua", CLOCK_DAY)));
+	assert_false(is_same_identity(
+		compute_identity(a, "1234", "ua", CLOCK_DAY),
+		compute_identity(other, "1234", "ua", CLOCK_DAY)));
 	identity_hasher_free(a);
 	identity_hasher_free(b);
 	identity_hasher_free(other);
@@ -89,14 +99,18 @@ static void collectors_with_one_secret_agree(void **state)
 
 static void address_and_user_agent_are_told_apart(void **state)
 {
-	struct identity_hasher *h = hasher(SECRET);
+	struct identity_hasher *h = make_hasher(SECRET);
 
 	(void)state;
-	assert_false(same(ask(h, "1234", "ua", 1), ask(h, "1235", "ua", 1)));
-	assert_false(same(ask(h, "1234", "ua", 1), ask(h, "1234", "ub", 1)));
-	assert_false(same(ask(h, "1234", "567890123456ua", 1),
-			  ask(h, "1234567890123456", "ua", 1)));
-	assert_false(same(ask(h, "", "1234", 1), ask(h, "1234", "", 1)));
+	assert_false(is_same_identity(compute_identity(h, "1234", "ua", 1),
+				      compute_identity(h, "1235", "ua", 1)));
+	assert_false(is_same_identity(compute_identity(h, "1234", "ua", 1),
+				      compute_identity(h, "1234", "ub", 1)));
+	assert_false(is_same_identity(
+		compute_identity(h, "1234", "567890123456ua", 1),
+		compute_identity(h, "1234567890123456", "ua", 1)));
+	assert_false(is_same_identity(compute_identity(h, "", "1234", 1),
+				      compute_identity(h, "1234", "", 1)));
 	identity_hasher_free(h);
 }
 
@@ -107,12 +121,13 @@ static void a_visitor_has_the_same_identity_for_ever(void **state)
 	static const unsigned char expected[IDENTITY_LEN] =
 		"\x99\x0a\x50\xa8\x91\xa7\x80\x9f\xf0\xf4"
 		"\x80\xf7\x9a\xa2\xac\x9f\xe7\xd1\xce\x6d";
-	struct identity_hasher *h = hasher(SECRET);
+	struct identity_hasher *h = make_hasher(SECRET);
 
 	(void)state;
-	assert_memory_equal(
-		ask(h, "\x01\x02\x03\x04", "ua", 20777 * CLOCK_DAY + 1).bytes,
-		expected, IDENTITY_LEN);
+	assert_memory_equal(compute_identity(h, "\x01\x02\x03\x04", "ua",
+					     20777 * CLOCK_DAY + 1)
+				    .bytes,
+			    expected, IDENTITY_LEN);
 	identity_hasher_free(h);
 }
 

@@ -99,8 +99,8 @@ static unsigned rows_of(const struct import_batch *b)
 	return found;
 }
 
-static void build(struct import_batch *b, struct enricher *e,
-		  const struct journal_state *state)
+static void build_batch(struct import_batch *b, struct enricher *e,
+			const struct journal_state *state)
 {
 	static const struct journal journal = {.topic = "import:far"};
 	struct error err = {0};
@@ -120,7 +120,7 @@ static void lines_far_on_keep_their_offsets(void **state)
 
 	(void)state;
 	take_lines(&b);
-	build(&b, e, &none);
+	build_batch(&b, e, &none);
 	assert_int_equal(rows_of(&b), (1u << FAR_COUNT) - 1);
 	batch_name(&b.batch, 0, "import:far", 0, name);
 	assert_string_equal(name, "0:import:far:0:5-9223372036854774808");
@@ -143,7 +143,7 @@ static void each_of_them_is_known_to_be_stored(void **state)
 		const struct journal_state one = {.stored = &stored,
 						  .stored_count = 1};
 
-		build(&b, e, &one);
+		build_batch(&b, e, &one);
 		assert_int_equal(rows_of(&b),
 				 ((1u << FAR_COUNT) - 1) & ~(1u << i));
 		assert_int_equal(b.stored, 1);

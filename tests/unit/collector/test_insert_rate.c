@@ -105,8 +105,8 @@ static void a_partition_is_due_once_a_period(void **state)
 
 /* --- the bucket -------------------------------------------------------- */
 
-static int inserts(struct insert_rate *p, int64_t from, int64_t to,
-		   uint32_t parts)
+static int simulate_inserts(struct insert_rate *p, int64_t from, int64_t to,
+			    uint32_t parts)
 {
 	int count = 0;
 
@@ -126,7 +126,7 @@ static void full_blocks_keep_to_the_rate(void **state)
 	insert_rate_init(&p, 5, 0);
 	insert_rate_share(&p, 4, 4, 0);
 	/* The content of the bucket is added once. */
-	assert_in_range(inserts(&p, 0, 100000, 1), 500, 506);
+	assert_in_range(simulate_inserts(&p, 0, 100000, 1), 500, 506);
 }
 
 static void a_block_of_several_days_counts_as_several(void **state)
@@ -136,7 +136,7 @@ static void a_block_of_several_days_counts_as_several(void **state)
 	(void)state;
 	insert_rate_init(&p, 5, 0);
 	insert_rate_share(&p, 4, 4, 0);
-	assert_in_range(inserts(&p, 0, 100000, 3), 166, 169);
+	assert_in_range(simulate_inserts(&p, 0, 100000, 3), 166, 169);
 }
 
 static void after_a_rest_a_second_of_inserts_can_go_at_once(void **state)
@@ -146,10 +146,10 @@ static void after_a_rest_a_second_of_inserts_can_go_at_once(void **state)
 	(void)state;
 	insert_rate_init(&p, 5, 0);
 	insert_rate_share(&p, 4, 4, 0);
-	inserts(&p, 0, 1000, 1);
-	assert_int_equal(inserts(&p, 3600000, 3600001, 1), 1);
-	assert_in_range(inserts(&p, 3600001, 3600010, 1), 4, 4);
-	assert_in_range(inserts(&p, 3600010, 3601010, 1), 4, 6);
+	simulate_inserts(&p, 0, 1000, 1);
+	assert_int_equal(simulate_inserts(&p, 3600000, 3600001, 1), 1);
+	assert_in_range(simulate_inserts(&p, 3600001, 3600010, 1), 4, 4);
+	assert_in_range(simulate_inserts(&p, 3600010, 3601010, 1), 4, 6);
 }
 
 static void a_small_share_still_inserts(void **state)
@@ -159,7 +159,7 @@ static void a_small_share_still_inserts(void **state)
 	(void)state;
 	insert_rate_init(&p, 5, 0);
 	insert_rate_share(&p, 1, 100, 0);
-	assert_in_range(inserts(&p, 0, 200000, 1), 10, 11);
+	assert_in_range(simulate_inserts(&p, 0, 200000, 1), 10, 11);
 }
 
 static void a_clock_set_back_gives_no_tokens(void **state)
@@ -169,8 +169,8 @@ static void a_clock_set_back_gives_no_tokens(void **state)
 	(void)state;
 	insert_rate_init(&p, 5, 1000000);
 	insert_rate_share(&p, 4, 4, 1000000);
-	inserts(&p, 1000000, 1010000, 1);
-	assert_true(inserts(&p, 0, 1000, 1) <= 6);
+	simulate_inserts(&p, 1000000, 1010000, 1);
+	assert_true(simulate_inserts(&p, 0, 1000, 1) <= 6);
 }
 
 /* Collectors hold partitions in turn, each with a full block at any time:
@@ -186,7 +186,7 @@ static void collectors_together_keep_to_the_setting(void **state)
 		insert_rate_share(&p[i], 7 + i, 34, 0);
 	}
 	for (uint32_t i = 0; i < COLLECTORS_MAX; i++)
-		count += inserts(&p[i], 0, 100000, 1);
+		count += simulate_inserts(&p[i], 0, 100000, 1);
 	assert_in_range(count, 490, 500 + 2 * COLLECTORS_MAX);
 }
 

@@ -34,7 +34,7 @@ struct job {
 	int done;
 };
 
-static void run(struct insert_job *job, struct sink *sink)
+static void run_job(struct insert_job *job, struct sink *sink)
 {
 	struct job *j = (struct job *)job;
 
@@ -44,7 +44,7 @@ static void run(struct insert_job *job, struct sink *sink)
 	j->ran++;
 }
 
-static void done(struct insert_job *job)
+static void count_done_job(struct insert_job *job)
 {
 	struct job *j = (struct job *)job;
 
@@ -52,14 +52,14 @@ static void done(struct insert_job *job)
 	++*j->count;
 }
 
-static struct job make(atomic_int *gate, int *count)
+static struct job make_job(atomic_int *gate, int *count)
 {
-	return (struct job){.job = {.run = run, .done = done},
+	return (struct job){.job = {.run = run_job, .done = count_done_job},
 			    .gate = gate,
 			    .count = count};
 }
 
-static struct insert_workers *some(unsigned threads)
+static struct insert_workers *make_workers(unsigned threads)
 {
 	struct error err = {0};
 	struct insert_workers *c = insert_workers_new(threads, &nowhere, &err);
@@ -72,12 +72,12 @@ static void every_job_runs_once_and_is_told_of_once(void **state)
 {
 	static struct job jobs[JOBS];
 	int count = 0;
-	struct insert_workers *c = some(4);
+	struct insert_workers *c = make_workers(4);
 	int64_t until = clock_monotonic_ms() + PATIENCE_MS;
 
 	(void)state;
 	for (int i = 0; i < JOBS; i++) {
-		jobs[i] = make(NULL, &count);
+		jobs[i] = make_job(NULL, &count);
 		insert_workers_submit(c, &jobs[i].job);
 	}
 	while (insert_workers_pending(c) && clock_monotonic_ms() < until)
@@ -94,8 +94,9 @@ static void one_that_hangs_holds_up_no_other(void **state)
 {
 	atomic_int gate = 0;
 	int count = 0;
-	struct job slow = make(&gate, &count), quick = make(NULL, &count);
-	struct insert_workers *c = some(2);
+	struct job slow = make_job(&gate, &count),
+		   quick = make_job(NULL, &count);
+	struct insert_workers *c = make_workers(2);
 
 	(void)state;
 	insert_workers_submit(c, &slow.job);
@@ -115,11 +116,11 @@ static void at_the_end_each_is_told_of_whether_it_ran_or_not(void **state)
 	atomic_int gate = 1;
 	struct job jobs[50];
 	int count = 0;
-	struct insert_workers *c = some(1);
+	struct insert_workers *c = make_workers(1);
 
 	(void)state;
 	for (int i = 0; i < 50; i++) {
-		jobs[i] = make(&gate, &count);
+		jobs[i] = make_job(&gate, &count);
 		insert_workers_submit(c, &jobs[i].job);
 	}
 	insert_workers_free(c);

@@ -19,8 +19,8 @@ enum {
 
 /* Stores a row of clicks for each offset, as another collector would; the days
  * are the first two of 1970 in turn. */
-static void store(struct sink_world *w, const char *topic, uint64_t first,
-		  uint64_t last)
+static void store_clicks(struct sink_world *w, const char *topic,
+			 uint64_t first, uint64_t last)
 {
 	clickhouse_server_do(
 		&w->server,
@@ -34,8 +34,8 @@ static void store(struct sink_world *w, const char *topic, uint64_t first,
 }
 
 /* Builds the bytes that a collector sends for these rows. */
-static void build(struct sink_world *w, const char *topic, uint64_t first,
-		  uint64_t last, struct buf *ret)
+static void build_click_rows(struct sink_world *w, const char *topic,
+			     uint64_t first, uint64_t last, struct buf *ret)
 {
 	struct error err = {0};
 	struct columns *columns = columns_new(row_click_columns, &err);
@@ -45,7 +45,7 @@ static void build(struct sink_world *w, const char *topic, uint64_t first,
 	assert_non_null(columns);
 	snprintf(template, sizeof(template), "of %s %llu", topic,
 		 (unsigned long long)first);
-	store(w, template, first, last);
+	store_clicks(w, template, first, last);
 	buf_printf(&sql,
 		   "SELECT %s FROM (SELECT * REPLACE ('%s' AS topic) FROM "
 		   "(SELECT * FROM clicks WHERE topic = '%s')) ORDER BY "
@@ -67,8 +67,8 @@ struct insert {
 	struct insertion_state state;
 };
 
-static void describe(struct insert *i, enum sink_table table, const char *topic,
-		     uint64_t first, uint64_t last)
+static void describe_insert(struct insert *i, enum sink_table table,
+			    const char *topic, uint64_t first, uint64_t last)
 {
 	*i = (struct insert){0};
 	insert_name(1, topic, 0, "", first, last, i->name);
@@ -87,9 +87,9 @@ static void make_clicks(struct sink_world *w, struct insert *i,
 {
 	struct error err = {0};
 
-	describe(i, SINK_CLICKS, topic, first, last);
+	describe_insert(i, SINK_CLICKS, topic, first, last);
 	assert_int_equal(ranges_add(&i->ranges, first, last, &err), 0);
-	build(w, topic, first, last, &i->rows);
+	build_click_rows(w, topic, first, last, &i->rows);
 }
 
 static void make_report(struct insert *i, const char *topic, uint64_t first,
@@ -102,7 +102,7 @@ static void make_report(struct insert *i, const char *topic, uint64_t first,
 				.row_count = last - first + 1,
 				.append_ms = APPEND_MS};
 
-	describe(i, SINK_PROGRESS, topic, first, last);
+	describe_insert(i, SINK_PROGRESS, topic, first, last);
 	batch_progress_row(&b, &origin, &i->rows);
 }
 
@@ -123,7 +123,8 @@ static int run_as(struct sink_world *w, struct insert *i, enum sink_table table,
 	return insertion_run(w->sink, &i->in, &i->state, err);
 }
 
-static void run(struct sink_world *w, struct insert *i, enum sink_table table)
+static void run_insertion(struct sink_world *w, struct insert *i,
+			  enum sink_table table)
 {
 	struct error err;
 
@@ -133,7 +134,7 @@ static void run(struct sink_world *w, struct insert *i, enum sink_table table)
 	assert_false(i->state.answered);
 }
 
-static void drop(struct insert *i)
+static void release_insert(struct insert *i)
 {
 	ranges_release(&i->ranges);
 	buf_free(&i->rows);
@@ -164,9 +165,9 @@ static void what_is_not_in_doubt_is_sent(void **state)
 	struct insert i;
 
 	make_clicks(w, &i, "sent", 0, 9);
-	run(w, &i, SINK_CLICKS);
+	run_insertion(w, &i, SINK_CLICKS);
 	assert_int_equal(rows_of(w, "sent"), 10);
-	drop(&i);
+	release_insert(&i);
 }
 
 static void what_is_in_doubt_and_not_stored_is_sent(void **state)
@@ -176,10 +177,10 @@ static void what_is_in_doubt_and_not_stored_is_sent(void **state)
 
 	make_clicks(w, &i, "missing", 0, 9);
 	i.state.doubt = true;
-	run(w, &i, SINK_CLICKS);
+	run_insertion(w, &i, SINK_CLICKS);
 	assert_int_equal(rows_of(w, "missing"), 10);
 	assert_int_equal(i.state.number, 0);
-	drop(&i);
+	release_insert(&i);
 }
 
 /* The rows came under another token, or a forgotten one: only the rows prove
@@ -197,12 +198,12 @@ static void what_is_stored_is_not_sent_again(void **state)
 	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
 		make_clicks(w, &i, cases[n].topic, cases[n].first,
 			    cases[n].last);
-		store(w, cases[n].topic, cases[n].first, cases[n].last);
+		store_clicks(w, cases[n].topic, cases[n].first, cases[n].last);
 		i.state.doubt = true;
-		run(w, &i, SINK_CLICKS);
+		run_insertion(w, &i, SINK_CLICKS);
 		assert_int_equal(rows_of(w, cases[n].topic),
 				 cases[n].last - cases[n].first + 1);
-		drop(&i);
+		release_insert(&i);
 	}
 }
 
@@ -223,13 +224,13 @@ static void one_that_is_stored_in_part_is_made_anew_by_its_owner(void **state)
 
 	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
 		make_clicks(w, &i, cases[n].topic, 10, 19);
-		store(w, cases[n].topic, cases[n].first, cases[n].last);
+		store_clicks(w, cases[n].topic, cases[n].first, cases[n].last);
 		i.state.doubt = true;
 		assert_int_equal(run_as(w, &i, SINK_CLICKS, &err), -1);
 		assert_int_equal(err.code, ERROR_LATE);
 		assert_int_equal(rows_of(w, cases[n].topic),
 				 cases[n].last - cases[n].first + 1);
-		drop(&i);
+		release_insert(&i);
 	}
 }
 
@@ -241,8 +242,8 @@ static void only_its_own_rows_are_counted(void **state)
 	struct insert i;
 
 	make_clicks(w, &i, "own", 10, 19);
-	store(w, "own", 0, 9);
-	store(w, "own", 20, 29);
+	store_clicks(w, "own", 0, 9);
+	store_clicks(w, "own", 20, 29);
 	clickhouse_server_do(&w->server,
 			     "INSERT INTO clicks SELECT * REPLACE (2 AS epoch, "
 			     "offset - 10 AS offset) FROM (SELECT * FROM "
@@ -253,13 +254,13 @@ static void only_its_own_rows_are_counted(void **state)
 			     "FROM clicks WHERE topic = 'own' AND offset >= "
 			     "20)");
 	i.state.doubt = true;
-	run(w, &i, SINK_CLICKS);
+	run_insertion(w, &i, SINK_CLICKS);
 	assert_int_equal(clickhouse_server_number(
 				 &w->server,
 				 "SELECT count() FROM clicks WHERE topic = "
 				 "'own' AND partition = 0 AND epoch = 1"),
 			 30);
-	drop(&i);
+	release_insert(&i);
 }
 
 /* If one part is missing, the whole insert counts as partly stored. */
@@ -276,7 +277,7 @@ static void all_parts_of_an_insert_are_counted(void **state)
 	other.part.rows = &other.ranges;
 	parts[0] = one.part;
 	parts[1] = other.part;
-	store(w, "part one", 0, 4);
+	store_clicks(w, "part one", 0, 4);
 	const struct insertion in = {.table = SINK_CLICKS,
 				     .name = one.name,
 				     .parts = parts,
@@ -286,8 +287,8 @@ static void all_parts_of_an_insert_are_counted(void **state)
 	one.state.doubt = true;
 	assert_int_equal(insertion_run(w->sink, &in, &one.state, &err), -1);
 	assert_int_equal(err.code, ERROR_LATE);
-	drop(&one);
-	drop(&other);
+	release_insert(&one);
+	release_insert(&other);
 }
 
 /* --- tokens --------------------------------------------------------------- */
@@ -308,9 +309,9 @@ static void nothing_is_sent_once_its_token_may_be_forgotten(void **state)
 	/* The token's state is still unknown: the next attempt counts first,
 	 * and may send. */
 	assert_true(i.state.doubt);
-	run(w, &i, SINK_CLICKS);
+	run_insertion(w, &i, SINK_CLICKS);
 	assert_int_equal(rows_of(w, "late"), 10);
-	drop(&i);
+	release_insert(&i);
 }
 
 static void a_count_makes_a_token_known_to_be_unused(void **state)
@@ -322,10 +323,10 @@ static void a_count_makes_a_token_known_to_be_unused(void **state)
 	make_clicks(w, &i, "counted", 0, 9);
 	i.state.known_ms -= KEPT_MS + 1;
 	i.state.doubt = true;
-	run(w, &i, SINK_CLICKS);
+	run_insertion(w, &i, SINK_CLICKS);
 	assert_true(i.state.known_ms >= before);
 	assert_int_equal(rows_of(w, "counted"), 10);
-	drop(&i);
+	release_insert(&i);
 }
 
 /* ClickHouse keeps the token and not the rows, like a server that dies between
@@ -346,20 +347,20 @@ static void a_token_that_outlives_its_rows_is_not_used_again(void **state)
 	struct insert i;
 
 	make_clicks(w, &i, "outlived", 0, 9);
-	run(w, &i, SINK_CLICKS);
+	run_insertion(w, &i, SINK_CLICKS);
 	take_rows(w, "outlived");
 	i.state.doubt = true;
-	run(w, &i, SINK_CLICKS);
+	run_insertion(w, &i, SINK_CLICKS);
 	assert_int_equal(rows_of(w, "outlived"), 10);
 	assert_int_equal(i.state.number, 1);
 	/* The next token was used, too. */
 	take_rows(w, "outlived");
 	i.state.doubt = true;
 	i.state.number = 0;
-	run(w, &i, SINK_CLICKS);
+	run_insertion(w, &i, SINK_CLICKS);
 	assert_int_equal(rows_of(w, "outlived"), 10);
 	assert_int_equal(i.state.number, 2);
-	drop(&i);
+	release_insert(&i);
 }
 
 static void one_that_is_answered_and_never_stored_fails(void **state)
@@ -372,7 +373,7 @@ static void one_that_is_answered_and_never_stored_fails(void **state)
 	for (unsigned n = 0; n < 4; n++) {
 		i.state.number = n;
 		i.state.doubt = false;
-		run(w, &i, SINK_CLICKS);
+		run_insertion(w, &i, SINK_CLICKS);
 		take_rows(w, "never");
 	}
 	i.state.number = 0;
@@ -385,10 +386,10 @@ static void one_that_is_answered_and_never_stored_fails(void **state)
 	assert_true(i.state.doubt);
 	assert_true(i.state.answered);
 	assert_int_equal(i.state.number, 3);
-	run(w, &i, SINK_CLICKS);
+	run_insertion(w, &i, SINK_CLICKS);
 	assert_int_equal(i.state.number, 4);
 	assert_int_equal(rows_of(w, "never"), 10);
-	drop(&i);
+	release_insert(&i);
 }
 
 /* --- reports -------------------------------------------------------------- */
@@ -400,14 +401,14 @@ static void a_report_is_there_once(void **state)
 
 	make_report(&i, "told", 0, 9);
 	i.state.doubt = true;
-	run(w, &i, SINK_PROGRESS);
+	run_insertion(w, &i, SINK_PROGRESS);
 	assert_int_equal(reports_of(w, "told"), 1);
 	/* The insert has another name, so its token is unused. */
 	strcpy(i.name, "told otherwise");
 	i.state.doubt = true;
-	run(w, &i, SINK_PROGRESS);
+	run_insertion(w, &i, SINK_PROGRESS);
 	assert_int_equal(reports_of(w, "told"), 1);
-	drop(&i);
+	release_insert(&i);
 }
 
 static void a_report_of_other_offsets_is_another(void **state)
@@ -419,14 +420,14 @@ static void a_report_of_other_offsets_is_another(void **state)
 	for (size_t n = 0; n < 3; n++) {
 		make_report(&i, "others", others[n][0], others[n][1]);
 		i.state.doubt = true;
-		run(w, &i, SINK_PROGRESS);
-		drop(&i);
+		run_insertion(w, &i, SINK_PROGRESS);
+		release_insert(&i);
 	}
 	make_report(&i, "others", 0, 9);
 	i.state.doubt = true;
-	run(w, &i, SINK_PROGRESS);
+	run_insertion(w, &i, SINK_PROGRESS);
 	assert_int_equal(reports_of(w, "others"), 4);
-	drop(&i);
+	release_insert(&i);
 }
 
 /* --- links ---------------------------------------------------------------- */
@@ -439,7 +440,7 @@ static void make_links(struct sink_world *w, struct insert *i,
 	struct error err = {0};
 	struct buf sql = {0};
 
-	describe(i, SINK_LINKS, topic, first, last);
+	describe_insert(i, SINK_LINKS, topic, first, last);
 	assert_int_equal(ranges_add(&i->ranges, first, last, &err), 0);
 	clickhouse_server_do(
 		&w->server,
@@ -490,20 +491,20 @@ static void links_are_sent_again_under_a_token_that_nobody_had(void **state)
 	struct insert i;
 
 	make_links(w, &i, "links", 0, 4);
-	run(w, &i, SINK_LINKS);
+	run_insertion(w, &i, SINK_LINKS);
 	assert_int_equal(links_of(w, "links"), 5);
 	take_links(w, "links");
 	i.state.doubt = true;
-	run(w, &i, SINK_LINKS);
+	run_insertion(w, &i, SINK_LINKS);
 	assert_int_equal(links_of(w, "links"), 5);
 	assert_int_equal(i.state.number, 1);
 	/* Another owner's first token with that number is a different one. */
 	take_links(w, "links");
 	i.state = (struct insertion_state){.doubt = true, .kept_ms = KEPT_MS};
-	run(w, &i, SINK_LINKS);
+	run_insertion(w, &i, SINK_LINKS);
 	assert_int_equal(links_of(w, "links"), 5);
 	assert_int_equal(i.state.number, 1);
-	drop(&i);
+	release_insert(&i);
 }
 
 static void what_is_answered_of_links_is_believed(void **state)
@@ -517,11 +518,11 @@ static void what_is_answered_of_links_is_believed(void **state)
 	clickhouse_server_do(&w->server,
 			     "CREATE TABLE links AS kept ENGINE = Null");
 	i.state.doubt = true;
-	run(w, &i, SINK_LINKS);
+	run_insertion(w, &i, SINK_LINKS);
 	assert_int_equal(i.state.number, 1);
 	clickhouse_server_do(&w->server, "DROP TABLE links");
 	clickhouse_server_do(&w->server, "RENAME TABLE kept TO links");
-	drop(&i);
+	release_insert(&i);
 }
 
 /* --- killing inserts ------------------------------------------------------ */
@@ -536,12 +537,12 @@ an_insert_in_doubt_is_ended_before_its_rows_are_counted(void **state)
 	make_clicks(w, &i, "slow first", 0, 9);
 	slow_insert_start(&w->server, &before, "clicks", i.name);
 	i.state.doubt = true;
-	run(w, &i, SINK_CLICKS);
+	run_insertion(w, &i, SINK_CLICKS);
 	assert_int_equal(slow_inserts_running(&w->server), 0);
 	slow_insert_end(&before);
 	assert_int_equal(before.status, -1);
 	assert_int_equal(rows_of(w, "slow first"), 10);
-	drop(&i);
+	release_insert(&i);
 }
 
 /* The former owner was replaced in the middle of both inserts. */

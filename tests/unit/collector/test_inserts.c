@@ -16,7 +16,7 @@ static void end_so(struct insert_job *job, struct sink *sink)
 	d->err = refused;
 }
 
-static void begin(struct ingest_world *w, struct partition *p)
+static void begin_insert(struct ingest_world *w, struct partition *p)
 {
 	inserts_begin(&w->inserts, p);
 	assert_non_null(p->insert.job);
@@ -24,13 +24,13 @@ static void begin(struct ingest_world *w, struct partition *p)
 }
 
 /* The brokers answer the commit that is under way. */
-static void answer(struct ingest_world *w, const struct error *err)
+static void answer_commit(struct ingest_world *w, const struct error *err)
 {
 	inserts_on_committed(&w->inserts, w->p, err);
 }
 
 /* Waits until the jobs under way have ended. */
-static void serve(struct ingest_world *w)
+static void await_jobs(struct ingest_world *w)
 {
 	for (int i = 0;
 	     i < 6000 && insert_workers_pending(w->inserts.workers) > 0; i++)
@@ -38,7 +38,7 @@ static void serve(struct ingest_world *w)
 	assert_int_equal(insert_workers_pending(w->inserts.workers), 0);
 }
 
-static size_t sent(struct ingest_world *w)
+static size_t count_pending_jobs(struct ingest_world *w)
 {
 	return insert_workers_pending(w->inserts.workers);
 }
@@ -51,18 +51,18 @@ static void nothing_is_sent_before_its_intent_is_committed(void **state)
 	struct partition *p = w->p;
 
 	ingest_fill(p, 0, 4);
-	begin(w, p);
+	begin_insert(w, p);
 	assert_int_equal(p->insert.step, INSERT_COMMITTING_INTENT);
 	assert_true(p->commit.awaited);
 	assert_true(p->commit.has_intent);
 	assert_int_equal(p->filling.events, 0);
-	assert_int_equal(sent(w), 0);
+	assert_int_equal(count_pending_jobs(w), 0);
 	inserts_update(&w->inserts, &w->all, clock_monotonic_ms() + 60000);
-	assert_int_equal(sent(w), 0);
-	answer(w, NULL);
+	assert_int_equal(count_pending_jobs(w), 0);
+	answer_commit(w, NULL);
 	assert_int_equal(p->insert.step, INSERT_RUNNING);
 	assert_false(p->commit.awaited);
-	assert_int_equal(sent(w), 1);
+	assert_int_equal(count_pending_jobs(w), 1);
 }
 
 static void nor_after_a_refusal(void **state)
@@ -72,10 +72,10 @@ static void nor_after_a_refusal(void **state)
 	int64_t now = clock_monotonic_ms();
 
 	ingest_fill(p, 0, 4);
-	begin(w, p);
-	answer(w, &refused);
+	begin_insert(w, p);
+	answer_commit(w, &refused);
 	assert_int_equal(p->insert.step, INSERT_COMMITTING_INTENT);
-	assert_int_equal(sent(w), 0);
+	assert_int_equal(count_pending_jobs(w), 0);
 	assert_int_equal(metric_value(w->metrics.commit_failures), 1);
 	/* The intent is committed again, half a second later. */
 	assert_true(p->commit.due);
@@ -84,8 +84,8 @@ static void nor_after_a_refusal(void **state)
 	inserts_update(&w->inserts, &w->all, p->commit.not_before);
 	assert_true(p->commit.awaited);
 	assert_false(p->commit.due);
-	answer(w, NULL);
-	assert_int_equal(sent(w), 1);
+	answer_commit(w, NULL);
+	assert_int_equal(count_pending_jobs(w), 1);
 }
 
 /* The commit under way has only a position. */
@@ -98,17 +98,17 @@ static void the_answer_to_another_commit_is_no_intents(void **state)
 	assert_true(p->commit.awaited);
 	assert_false(p->commit.has_intent);
 	ingest_fill(p, 0, 4);
-	begin(w, p);
+	begin_insert(w, p);
 	/* Only one commit is under way at a time. */
 	assert_false(p->commit.has_intent);
 	assert_true(p->commit.due);
-	answer(w, NULL);
+	answer_commit(w, NULL);
 	assert_int_equal(p->insert.step, INSERT_COMMITTING_INTENT);
-	assert_int_equal(sent(w), 0);
+	assert_int_equal(count_pending_jobs(w), 0);
 	assert_true(p->commit.awaited);
 	assert_true(p->commit.has_intent);
-	answer(w, NULL);
-	assert_int_equal(sent(w), 1);
+	answer_commit(w, NULL);
+	assert_int_equal(count_pending_jobs(w), 1);
 }
 
 static void nor_is_an_answer_to_the_owner_before(void **state)
@@ -117,16 +117,16 @@ static void nor_is_an_answer_to_the_owner_before(void **state)
 	struct partition *p = w->p;
 
 	ingest_fill(p, 0, 4);
-	begin(w, p);
+	begin_insert(w, p);
 	p->assignment++;
-	answer(w, NULL);
+	answer_commit(w, NULL);
 	assert_int_equal(p->insert.step, INSERT_COMMITTING_INTENT);
-	assert_int_equal(sent(w), 0);
+	assert_int_equal(count_pending_jobs(w), 0);
 	p->assignment--;
 	p->state = PARTITION_UNASSIGNED;
-	answer(w, NULL);
+	answer_commit(w, NULL);
 	assert_int_equal(p->insert.step, INSERT_COMMITTING_INTENT);
-	assert_int_equal(sent(w), 0);
+	assert_int_equal(count_pending_jobs(w), 0);
 }
 
 static void a_partition_that_goes_begins_nothing(void **state)
@@ -135,12 +135,12 @@ static void a_partition_that_goes_begins_nothing(void **state)
 	struct partition *p = w->p;
 
 	ingest_fill(p, 0, 4);
-	begin(w, p);
+	begin_insert(w, p);
 	p->state = PARTITION_REVOKING;
 	p->commit.due = true;
-	answer(w, NULL);
+	answer_commit(w, NULL);
 	assert_int_equal(p->insert.step, INSERT_READY);
-	assert_int_equal(sent(w), 0);
+	assert_int_equal(count_pending_jobs(w), 0);
 	assert_false(p->commit.awaited);
 }
 
@@ -151,12 +151,12 @@ static void a_claim_that_is_committed_is_read_from(void **state)
 
 	p->state = PARTITION_CLAIMING;
 	inserts_commit(&w->inserts, p);
-	answer(w, &refused);
+	answer_commit(w, &refused);
 	assert_int_equal(p->state, PARTITION_CLAIMING);
 	p->commit.not_before = 0;
 	inserts_update(&w->inserts, &w->all, 1);
 	assert_false(w->inserts.progressed);
-	answer(w, NULL);
+	answer_commit(w, NULL);
 	assert_int_equal(p->state, PARTITION_SEEKING);
 	assert_true(w->inserts.progressed);
 }
@@ -183,12 +183,12 @@ static void an_intent_names_what_is_inserted_next(void **state)
 	assert_intent(p, (struct intent){2, true, 3, 9});
 	p->position = 5;
 	w->inserts.breaker.open = true;
-	begin(w, p);
+	begin_insert(w, p);
 	assert_intent(p, (struct intent){2, true, 3, 9});
 	batch_insert_free(p->insert.job);
 	p->insert.job = NULL;
 	ingest_fill(p, 10, 12);
-	begin(w, p);
+	begin_insert(w, p);
 	assert_intent(p, (struct intent){2, true, 10, 12});
 }
 
@@ -202,7 +202,7 @@ static void a_batch_of_its_own_is_in_no_doubt(void **state)
 	struct batch_insert *job;
 
 	ingest_fill(p, 10, 14);
-	begin(w, p);
+	begin_insert(w, p);
 	job = p->insert.job;
 	assert_false(job->rows.doubt);
 	assert_false(job->report.doubt);
@@ -224,7 +224,7 @@ static void where_no_token_is_kept_there_is_no_haste(void **state)
 
 	w->guarantee.window = 0;
 	ingest_fill(w->p, 0, 4);
-	begin(w, w->p);
+	begin_insert(w, w->p);
 	assert_true(w->p->insert.job->rows.kept_ms == INT64_MAX);
 	assert_true(w->p->insert.job->report.kept_ms == INT64_MAX);
 }
@@ -240,7 +240,7 @@ static void one_that_is_made_again_is_in_doubt(void **state)
 	p->position = 7;
 	p->asked_ms = 77;
 	ingest_fill(p, 8, 10);
-	begin(w, p);
+	begin_insert(w, p);
 	job = p->insert.job;
 	assert_true(job->rows.doubt);
 	assert_true(job->report.doubt);
@@ -253,7 +253,7 @@ static void one_that_is_made_again_is_in_doubt(void **state)
 	assert_false(p->repeat.has_batch);
 	/* The intent is committed already. */
 	assert_false(p->commit.awaited);
-	assert_int_equal(sent(w), 1);
+	assert_int_equal(count_pending_jobs(w), 1);
 }
 
 static void one_that_is_made_again_begins_where_it_began(void **state)
@@ -265,11 +265,11 @@ static void one_that_is_made_again_begins_where_it_began(void **state)
 	p->position = 3;
 	w->inserts.breaker.open = true;
 	ingest_fill(p, 6, 10);
-	begin(w, p);
+	begin_insert(w, p);
 	assert_int_equal(p->insert.job->batch.first, 5);
 	/* The batch waits while the breaker is open. */
 	assert_int_equal(p->insert.step, INSERT_READY);
-	assert_int_equal(sent(w), 0);
+	assert_int_equal(count_pending_jobs(w), 0);
 }
 
 static void hours_and_partitions_are_told_of_clicks_alone(void **state)
@@ -280,8 +280,8 @@ static void hours_and_partitions_are_told_of_clicks_alone(void **state)
 	w->schedule.topic_size[SINK_CLICKS] = 8;
 	ingest_fill(w->p, 0, 4);
 	ingest_fill(links, 0, 4);
-	begin(w, w->p);
-	begin(w, links);
+	begin_insert(w, w->p);
+	begin_insert(w, links);
 	assert_int_equal(w->p->insert.job->batch.hour_count, 1);
 	assert_int_equal(w->p->insert.job->origin.partitions, 8);
 	assert_int_equal(w->p->insert.job->table, SINK_CLICKS);
@@ -296,10 +296,10 @@ static void send_one(struct ingest_world *w, enum batch_insert_result result)
 {
 	outcome = result;
 	ingest_fill(w->p, 10, 14);
-	begin(w, w->p);
-	answer(w, NULL);
-	assert_int_equal(sent(w), 1);
-	serve(w);
+	begin_insert(w, w->p);
+	answer_commit(w, NULL);
+	assert_int_equal(count_pending_jobs(w), 1);
+	await_jobs(w);
 }
 
 static void one_that_is_stored_moves_the_position(void **state)
@@ -345,11 +345,11 @@ static void one_that_failed_is_tried_again_as_it_is(void **state)
 	assert_int_equal(p->assignment, 1);
 	/* The batch is not sent again at once. */
 	inserts_update(&w->inserts, &w->all, w->inserts.breaker.retry_at - 1);
-	assert_int_equal(sent(w), 0);
+	assert_int_equal(count_pending_jobs(w), 0);
 	outcome = BATCH_INSERT_DONE;
 	inserts_update(&w->inserts, &w->all, w->inserts.breaker.retry_at);
-	assert_int_equal(sent(w), 1);
-	serve(w);
+	assert_int_equal(count_pending_jobs(w), 1);
+	await_jobs(w);
 	assert_int_equal(p->position, 15);
 	assert_false(w->inserts.breaker.open);
 }
@@ -382,10 +382,10 @@ static void one_whose_partition_was_given_back_moves_nothing(void **state)
 
 	outcome = BATCH_INSERT_DONE;
 	ingest_fill(p, 10, 14);
-	begin(w, p);
-	answer(w, NULL);
+	begin_insert(w, p);
+	answer_commit(w, NULL);
 	partition_restart(p, 0);
-	serve(w);
+	await_jobs(w);
 	assert_int_equal(p->position, 0);
 	assert_false(p->commit.due);
 	assert_int_equal(p->insert.step, INSERT_NONE);
@@ -404,21 +404,21 @@ static void one_at_a_time_is_tried_by_turns(void **state)
 	w->inserts.breaker.open = true;
 	for (int i = 0; i < 3; i++) {
 		ingest_fill(all[i], 0, 4);
-		begin(w, all[i]);
+		begin_insert(w, all[i]);
 		inserts_on_committed(&w->inserts, all[i], NULL);
 	}
-	assert_int_equal(sent(w), 0);
+	assert_int_equal(count_pending_jobs(w), 0);
 	for (int turn = 1; turn < 7; turn++) {
 		struct partition *tried = all[turn % 3];
 
 		at = w->inserts.breaker.retry_at;
 		inserts_update(&w->inserts, &w->all, at);
-		assert_int_equal(sent(w), 1);
+		assert_int_equal(count_pending_jobs(w), 1);
 		assert_int_equal(tried->insert.step, INSERT_RUNNING);
 		/* No second batch is sent during the trial. */
 		inserts_update(&w->inserts, &w->all, at);
-		assert_int_equal(sent(w), 1);
-		serve(w);
+		assert_int_equal(count_pending_jobs(w), 1);
+		await_jobs(w);
 	}
 }
 
@@ -442,14 +442,14 @@ static void what_is_ready_goes_once_the_breaker_is_closed(void **state)
 	w->inserts.breaker.open = true;
 	w->inserts.breaker.retry_at = INT64_MAX;
 	ingest_fill(w->p, 0, 4);
-	begin(w, w->p);
-	answer(w, NULL);
+	begin_insert(w, w->p);
+	answer_commit(w, NULL);
 	assert_int_equal(w->p->insert.step, INSERT_READY);
 	inserts_update(&w->inserts, &w->all, 1);
-	assert_int_equal(sent(w), 0);
+	assert_int_equal(count_pending_jobs(w), 0);
 	breaker_close(&w->inserts.breaker);
 	inserts_update(&w->inserts, &w->all, 1);
-	assert_int_equal(sent(w), 1);
+	assert_int_equal(count_pending_jobs(w), 1);
 }
 
 static void a_batch_that_is_due_begins(void **state)

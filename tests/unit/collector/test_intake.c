@@ -40,7 +40,7 @@ static void take_payload(struct ingest_world *w, int64_t offset,
 	intake_take(&w->intake, &record);
 }
 
-static void take(struct ingest_world *w, int64_t offset)
+static void take_link_event(struct ingest_world *w, int64_t offset)
 {
 	uint8_t event[256];
 
@@ -64,7 +64,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static uint64_t consumed(struct ingest_world *w)
+static uint64_t read_consumed_count(struct ingest_world *w)
 {
 	return (uint64_t)metric_value(w->metrics.consumed);
 }
@@ -75,15 +75,15 @@ static void records_are_taken_in_order(void **state)
 {
 	struct ingest_world *w = *state;
 
-	take(w, 0);
-	take(w, 1);
+	take_link_event(w, 0);
+	take_link_event(w, 1);
 	assert_int_equal(w->p->filling.events, 2);
 	assert_int_equal(w->p->filling.row_count, 2);
 	assert_int_equal(w->p->filling.last, 1);
 	assert_int_equal(w->p->filling.append_ms, 1001);
 	assert_int_equal(w->p->next_offset, 2);
 	assert_int_equal(w->p->append_ms, 1001);
-	assert_int_equal(consumed(w), 2);
+	assert_int_equal(read_consumed_count(w), 2);
 	assert_true(w->p->filling.rows.len > 0);
 }
 
@@ -92,7 +92,7 @@ static void a_hole_is_passed(void **state)
 {
 	struct ingest_world *w = *state;
 
-	take(w, 3);
+	take_link_event(w, 3);
 	assert_int_equal(w->p->filling.events, 1);
 	assert_int_equal(w->p->next_offset, 4);
 	assert_int_equal(w->p->state, PARTITION_READING);
@@ -102,11 +102,11 @@ static void what_comes_again_is_another_log(void **state)
 {
 	struct ingest_world *w = *state;
 
-	take(w, 0);
-	take(w, 0);
+	take_link_event(w, 0);
+	take_link_event(w, 0);
 	assert_int_equal(w->p->state, PARTITION_RECOVERING);
 	assert_int_equal(w->p->assignment, 2);
-	assert_int_equal(consumed(w), 1);
+	assert_int_equal(read_consumed_count(w), 1);
 	assert_int_equal(w->p->filling.events, 0);
 }
 
@@ -119,20 +119,20 @@ static void only_who_reads_takes(void **state)
 
 	for (size_t i = 0; i < 6; i++) {
 		w->p->state = others[i];
-		take(w, 0);
+		take_link_event(w, 0);
 		intake_end(&w->intake, "links", 0, 5);
 	}
 	w->p->state = PARTITION_READING;
 	w->p->hold.on = true;
-	take(w, 0);
+	take_link_event(w, 0);
 	intake_end(&w->intake, "links", 0, 5);
 	w->p->hold.on = false;
 	w->p->reread_from = 0;
-	take(w, 0);
+	take_link_event(w, 0);
 	intake_end(&w->intake, "links", 0, 5);
 	/* The partition is not assigned here, so a seek to its offset fails. */
 	assert_int_equal(w->p->reread_from, 0);
-	assert_int_equal(consumed(w), 0);
+	assert_int_equal(read_consumed_count(w), 0);
 	assert_int_equal(w->p->next_offset, 0);
 }
 
@@ -143,14 +143,14 @@ static void rows_that_are_stored_are_told_of_and_not_sent(void **state)
 	size_t len;
 
 	assert_int_equal(ranges_add(&w->p->stored, 1, 2, &err), 0);
-	take(w, 0);
+	take_link_event(w, 0);
 	len = w->p->filling.rows.len;
-	take(w, 1);
-	take(w, 2);
+	take_link_event(w, 1);
+	take_link_event(w, 2);
 	assert_int_equal(w->p->filling.rows.len, len);
 	assert_int_equal(w->p->filling.row_count, 3);
 	assert_int_equal(w->p->filling.stored_before, 2);
-	take(w, 3);
+	take_link_event(w, 3);
 	assert_int_equal(w->p->filling.rows.len, 2 * len);
 	assert_int_equal(w->p->filling.stored_before, 2);
 	assert_int_equal(w->p->filling.in_hand.count, 2);
@@ -173,7 +173,7 @@ static void what_is_no_event_is_a_dead_letter(void **state)
 	struct ingest_world *w = *state;
 
 	atomic_store(&w->p->letters_given_up, 3);
-	take(w, 0);
+	take_link_event(w, 0);
 	assert_int_equal(w->p->filling.letters_given_up, 0);
 	take_bad(w, 1);
 	/* Letters that were given up before do not belong to this batch. */
@@ -185,7 +185,7 @@ static void what_is_no_event_is_a_dead_letter(void **state)
 	assert_int_equal(w->p->filling.row_count, 1);
 	assert_int_equal(w->p->filling.last, 2);
 	assert_int_equal(w->p->next_offset, 3);
-	assert_int_equal(consumed(w), 3);
+	assert_int_equal(read_consumed_count(w), 3);
 	assert_int_equal(metric_value(w->metrics.dead_lettered), 2);
 }
 
@@ -194,13 +194,13 @@ static void a_full_batch_is_worth_a_look(void **state)
 	struct ingest_world *w = *state;
 
 	w->settings.batch_rows = 2;
-	take(w, 0);
+	take_link_event(w, 0);
 	assert_false(w->intake.filled);
-	take(w, 1);
+	take_link_event(w, 1);
 	assert_true(w->intake.filled);
 	/* The flag is set only once. */
 	w->intake.filled = false;
-	take(w, 2);
+	take_link_event(w, 2);
 	assert_false(w->intake.filled);
 }
 
@@ -209,7 +209,7 @@ static void go_on_at(struct ingest_world *w, int64_t offset)
 {
 	w->p->hold.on = false;
 	w->p->next_offset = offset;
-	take(w, offset);
+	take_link_event(w, offset);
 }
 
 static void an_operators_word_holds_the_partition(void **state)
@@ -222,10 +222,10 @@ static void an_operators_word_holds_the_partition(void **state)
 
 	w->passes = (struct passes){named, 4, true};
 	partition_find_pass(w->p, &w->passes, 0);
-	take(w, 0);
-	take(w, 1);
+	take_link_event(w, 0);
+	take_link_event(w, 1);
 	assert_false(w->p->hold.on);
-	take(w, 2);
+	take_link_event(w, 2);
 	assert_true(w->p->hold.on);
 	assert_int_equal(w->p->next_offset, 2);
 	go_on_at(w, 3);
@@ -233,16 +233,17 @@ static void an_operators_word_holds_the_partition(void **state)
 	go_on_at(w, 4);
 	assert_false(w->p->hold.on);
 	/* The same poll brings the next named range. */
-	take(w, 5);
+	take_link_event(w, 5);
 	assert_true(w->p->hold.on);
 	go_on_at(w, 6);
 	assert_false(w->p->hold.on);
-	assert_int_equal(consumed(w), 4);
+	assert_int_equal(read_consumed_count(w), 4);
 }
 
 /* --- a repeated batch ----------------------------------------------------- */
 
-static void repeat(struct ingest_world *w, uint64_t first, uint64_t last)
+static void set_repeated_batch(struct ingest_world *w, uint64_t first,
+			       uint64_t last)
 {
 	w->p->repeat = (struct intent){2, true, first, last};
 	w->p->position = first;
@@ -253,18 +254,18 @@ static void it_ends_with_its_last_offset(void **state)
 {
 	struct ingest_world *w = *state;
 
-	repeat(w, 5, 7);
-	take(w, 5);
-	take(w, 6);
+	set_repeated_batch(w, 5, 7);
+	take_link_event(w, 5);
+	take_link_event(w, 6);
 	assert_null(w->p->insert.job);
 	assert_true(w->p->repeat.has_batch);
-	take(w, 7);
+	take_link_event(w, 7);
 	assert_non_null(w->p->insert.job);
 	assert_int_equal(w->p->insert.job->batch.events, 3);
 	assert_int_equal(w->p->insert.job->batch.last, 7);
 	assert_true(w->p->insert.job->rows.doubt);
 	assert_false(w->p->repeat.has_batch);
-	take(w, 8);
+	take_link_event(w, 8);
 	assert_int_equal(w->p->filling.events, 1);
 }
 
@@ -273,9 +274,9 @@ static void it_ends_before_what_lies_behind_it(void **state)
 {
 	struct ingest_world *w = *state;
 
-	repeat(w, 5, 7);
-	take(w, 5);
-	take(w, 9);
+	set_repeated_batch(w, 5, 7);
+	take_link_event(w, 5);
+	take_link_event(w, 9);
 	assert_non_null(w->p->insert.job);
 	assert_int_equal(w->p->insert.job->batch.events, 1);
 	assert_int_equal(w->p->insert.job->batch.last, 7);
@@ -288,8 +289,8 @@ static void it_ends_with_the_log(void **state)
 {
 	struct ingest_world *w = *state;
 
-	repeat(w, 5, 7);
-	take(w, 5);
+	set_repeated_batch(w, 5, 7);
+	take_link_event(w, 5);
 	intake_end(&w->intake, "links", 0, 7);
 	assert_null(w->p->insert.job);
 	intake_end(&w->intake, "links", 0, 8);
@@ -302,8 +303,8 @@ static void one_of_which_nothing_is_left_is_not_made(void **state)
 {
 	struct ingest_world *w = *state;
 
-	repeat(w, 5, 7);
-	take(w, 8);
+	set_repeated_batch(w, 5, 7);
+	take_link_event(w, 8);
 	assert_null(w->p->insert.job);
 	assert_false(w->p->repeat.has_batch);
 	assert_int_equal(w->p->filling.events, 1);
@@ -314,8 +315,8 @@ static void a_log_that_ends_before_is_another(void **state)
 {
 	struct ingest_world *w = *state;
 
-	take(w, 0);
-	take(w, 1);
+	take_link_event(w, 0);
+	take_link_event(w, 1);
 	intake_end(&w->intake, "links", 0, 1);
 	assert_int_equal(w->p->state, PARTITION_RECOVERING);
 }
@@ -329,8 +330,8 @@ static void a_gap_is_a_batch_of_its_own(void **state)
 {
 	struct ingest_world *w = *state;
 
-	take(w, 0);
-	take(w, 1);
+	take_link_event(w, 0);
+	take_link_event(w, 1);
 	assert_false(intake_pass(&w->intake, w->p, &gap));
 	inserts_begin(&w->inserts, w->p);
 	/* It is also refused while another batch is under way. */
@@ -351,14 +352,14 @@ static void a_gap_may_lie_in_the_batch_that_is_made_again(void **state)
 {
 	struct ingest_world *w = *state;
 
-	repeat(w, 0, 6);
-	take(w, 0);
-	take(w, 1);
+	set_repeated_batch(w, 0, 6);
+	take_link_event(w, 0);
+	take_link_event(w, 1);
 	assert_true(intake_pass(&w->intake, w->p, &gap));
 	assert_null(w->p->insert.job);
 	assert_int_equal(w->p->next_offset, 5);
-	take(w, 5);
-	take(w, 6);
+	take_link_event(w, 5);
+	take_link_event(w, 6);
 	assert_non_null(w->p->insert.job);
 	assert_int_equal(w->p->insert.job->batch.lost, 3);
 	assert_int_equal(w->p->insert.job->batch.row_count, 4);
@@ -368,9 +369,9 @@ static void a_gap_may_end_it(void **state)
 {
 	struct ingest_world *w = *state;
 
-	repeat(w, 0, 4);
-	take(w, 0);
-	take(w, 1);
+	set_repeated_batch(w, 0, 4);
+	take_link_event(w, 0);
+	take_link_event(w, 1);
 	assert_true(intake_pass(&w->intake, w->p, &gap));
 	assert_non_null(w->p->insert.job);
 	assert_int_equal(w->p->insert.job->batch.last, 4);
@@ -381,8 +382,8 @@ static void a_gap_behind_it_waits_for_it(void **state)
 {
 	struct ingest_world *w = *state;
 
-	repeat(w, 0, 1);
-	take(w, 0);
+	set_repeated_batch(w, 0, 1);
+	take_link_event(w, 0);
 	assert_false(intake_pass(&w->intake, w->p, &gap));
 	assert_non_null(w->p->insert.job);
 	assert_int_equal(w->p->insert.job->batch.last, 1);

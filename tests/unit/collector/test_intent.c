@@ -9,7 +9,7 @@
 #include "collector/exactly_once/intent.h"
 #include "collector/exactly_once/ranges.h"
 
-static enum intent_kind parse(const char *text, struct intent *ret)
+static enum intent_kind parse_intent(const char *text, struct intent *ret)
 {
 	return intent_parse(text, strlen(text), ret);
 }
@@ -29,7 +29,7 @@ static void what_is_written_is_read(void **state)
 		struct intent got = {0};
 
 		intent_format(&cases[i], text);
-		assert_int_equal(parse(text, &got), INTENT_OURS);
+		assert_int_equal(parse_intent(text, &got), INTENT_OURS);
 		assert_int_equal(got.epoch, cases[i].epoch);
 		assert_int_equal(got.has_batch, cases[i].has_batch);
 		assert_int_equal(got.first, cases[i].first);
@@ -52,7 +52,7 @@ static void what_others_wrote_says_nothing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		assert_int_equal(parse(texts[i], &got), INTENT_FOREIGN);
+		assert_int_equal(parse_intent(texts[i], &got), INTENT_FOREIGN);
 	assert_int_equal(intent_parse(NULL, 0, &got), INTENT_FOREIGN);
 	assert_int_equal(intent_parse("\0\xff", 2, &got), INTENT_FOREIGN);
 }
@@ -75,7 +75,7 @@ static void what_cannot_be_read_is_not_taken_for_nothing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		assert_int_equal(parse(texts[i], &got), INTENT_LATER);
+		assert_int_equal(parse_intent(texts[i], &got), INTENT_LATER);
 	assert_int_equal(intent_parse("shortloop 1 1\0", 14, &got),
 			 INTENT_LATER);
 }

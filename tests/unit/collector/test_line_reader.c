@@ -134,7 +134,8 @@ static void a_line_beyond_4_gib_lies_where_it_lies(void **state)
 	line_reader_free(r);
 }
 
-static ssize_t refuse(void *arg, void *to, size_t len, struct error *err)
+static ssize_t fail_source_read(void *arg, void *to, size_t len,
+				struct error *err)
 {
 	(void)arg;
 	(void)to;
@@ -145,7 +146,8 @@ static ssize_t refuse(void *arg, void *to, size_t len, struct error *err)
 static void a_source_that_fails_is_told_of(void **state)
 {
 	struct error err = {0};
-	struct line_reader *r = line_reader_new(10, refuse, NULL, &err);
+	struct line_reader *r =
+		line_reader_new(10, fail_source_read, NULL, &err);
 	struct line line;
 
 	(void)state;

@@ -17,7 +17,7 @@ struct link {
 	struct buf row;
 };
 
-static void fill(struct link *l)
+static void fill_link(struct link *l)
 {
 	shortloop__link_event__init(&l->event);
 	shortloop__link__init(&l->link);
@@ -56,7 +56,7 @@ static void fill(struct link *l)
 	l->link.n_targets = 2;
 }
 
-static void append(struct link *l, bool forgotten)
+static void make_link_row(struct link *l, bool forgotten)
 {
 	const struct event_origin event = {
 		.topic = "links", .partition = 3, .offset = 9};
@@ -66,7 +66,8 @@ static void append(struct link *l, bool forgotten)
 	row_append_link(&l->row, &origin, &l->event, forgotten);
 }
 
-static void expect(const struct link *l, const char *column, const char *value)
+static void expect_column(const struct link *l, const char *column,
+			  const char *value)
 {
 	assert_string_equal(row_column(&l->row, columns, column), value);
 }
@@ -76,26 +77,26 @@ static void a_row_says_what_the_link_is(void **state)
 	struct link l;
 
 	(void)state;
-	fill(&l);
-	append(&l, false);
-	expect(&l, "code", "abc");
-	expect(&l, "link_id", "77");
-	expect(&l, "version", "2");
-	expect(&l, "state", "live");
-	expect(&l, "created_at", "1000");
-	expect(&l, "changed_at", "2000");
-	expect(&l, "expires_at", "3000");
-	expect(&l, "not_before", "1500");
-	expect(&l, "redirect_status", "302");
-	expect(&l, "url", "https://example.org/");
-	expect(&l, "tags", "one,two");
-	expect(&l, "targets", "ios,https://ios,wechat,https://wechat");
-	expect(&l, "pass_path", "0");
-	expect(&l, "epoch", "5");
-	expect(&l, "offset", "9");
+	fill_link(&l);
+	make_link_row(&l, false);
+	expect_column(&l, "code", "abc");
+	expect_column(&l, "link_id", "77");
+	expect_column(&l, "version", "2");
+	expect_column(&l, "state", "live");
+	expect_column(&l, "created_at", "1000");
+	expect_column(&l, "changed_at", "2000");
+	expect_column(&l, "expires_at", "3000");
+	expect_column(&l, "not_before", "1500");
+	expect_column(&l, "redirect_status", "302");
+	expect_column(&l, "url", "https://example.org/");
+	expect_column(&l, "tags", "one,two");
+	expect_column(&l, "targets", "ios,https://ios,wechat,https://wechat");
+	expect_column(&l, "pass_path", "0");
+	expect_column(&l, "epoch", "5");
+	expect_column(&l, "offset", "9");
 	l.link.path_pass = 1;
-	append(&l, false);
-	expect(&l, "pass_path", "1");
+	make_link_row(&l, false);
+	expect_column(&l, "pass_path", "1");
 	buf_free(&l.row);
 }
 
@@ -104,17 +105,18 @@ static void what_opens_an_app_stands_beside_its_url(void **state)
 	struct link l;
 
 	(void)state;
-	fill(&l);
+	fill_link(&l);
 	l.ios.app = drop_const("app://x");
-	append(&l, false);
-	expect(&l, "targets",
-	       "ios,https://ios,ios_app,app://x,wechat,https://wechat");
+	make_link_row(&l, false);
+	expect_column(&l, "targets",
+		      "ios,https://ios,ios_app,app://x,wechat,https://wechat");
 	l.ios.app = drop_const("");
 	l.wechat.mini_program = drop_const("wx7/page");
-	append(&l, false);
-	expect(&l, "targets",
-	       "ios,https://ios,wechat,https://wechat,wechat_mini_program,"
-	       "wx7/page");
+	make_link_row(&l, false);
+	expect_column(
+		&l, "targets",
+		"ios,https://ios,wechat,https://wechat,wechat_mini_program,"
+		"wx7/page");
 	buf_free(&l.row);
 }
 
@@ -133,11 +135,11 @@ static void each_change_has_its_name(void **state)
 	struct link l;
 
 	(void)state;
-	fill(&l);
+	fill_link(&l);
 	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
 		l.event.change = changes[i].change;
-		append(&l, false);
-		expect(&l, "change", changes[i].name);
+		make_link_row(&l, false);
+		expect_column(&l, "change", changes[i].name);
 	}
 	buf_free(&l.row);
 }
@@ -148,13 +150,13 @@ static void a_life_without_end_ends_where_the_table_does(void **state)
 	struct link l;
 
 	(void)state;
-	fill(&l);
+	fill_link(&l);
 	l.event.expires_ms = UINT64_C(10413791998999);
-	append(&l, false);
-	expect(&l, "expires_at", "10413791998999");
+	make_link_row(&l, false);
+	expect_column(&l, "expires_at", "10413791998999");
 	l.event.expires_ms = UINT64_MAX;
-	append(&l, false);
-	expect(&l, "expires_at", "10413791999000");
+	make_link_row(&l, false);
+	expect_column(&l, "expires_at", "10413791999000");
 	buf_free(&l.row);
 }
 
@@ -166,17 +168,17 @@ static void of_a_link_that_is_forgotten_its_code_is_left(void **state)
 	struct link l;
 
 	(void)state;
-	fill(&l);
-	append(&l, true);
+	fill_link(&l);
+	make_link_row(&l, true);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		expect(&l, texts[i], "");
-	expect(&l, "state", "forgotten");
-	expect(&l, "code", "abc");
-	expect(&l, "link_id", "77");
-	expect(&l, "version", "2");
+		expect_column(&l, texts[i], "");
+	expect_column(&l, "state", "forgotten");
+	expect_column(&l, "code", "abc");
+	expect_column(&l, "link_id", "77");
+	expect_column(&l, "version", "2");
 	/* The event is unchanged. */
-	append(&l, false);
-	expect(&l, "owner", "owner");
+	make_link_row(&l, false);
+	expect_column(&l, "owner", "owner");
 	buf_free(&l.row);
 }
 

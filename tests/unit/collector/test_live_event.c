@@ -41,7 +41,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static ProtobufCBinaryData bytes(const char *text)
+static ProtobufCBinaryData make_bytes(const char *text)
 {
 	return (ProtobufCBinaryData){strlen(text), drop_const(text)};
 }
@@ -61,16 +61,16 @@ static Shortloop__Click some_click(void)
 	click.outcome = SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED;
 	click.client_ip =
 		(ProtobufCBinaryData){4, drop_const("\x08\x08\x09\x09")};
-	click.user_agent = bytes("Alpha/7 (Windows) secret-agent");
-	click.referrer = bytes("https://www.example.org/secret");
-	click.query = bytes("token=secret");
+	click.user_agent = make_bytes("Alpha/7 (Windows) secret-agent");
+	click.referrer = make_bytes("https://www.example.org/secret");
+	click.query = make_bytes("token=secret");
 	return click;
 }
 
 /* Returns whether a stream that begins at `since` shows the click; the text is
  * in w->text. */
-static bool put(struct world *w, const Shortloop__Click *click,
-		int64_t append_ms, int64_t since, bool *ret_old)
+static bool show_click(struct world *w, const Shortloop__Click *click,
+		       int64_t append_ms, int64_t since, bool *ret_old)
 {
 	const struct event_origin origin = {.topic = "clicks",
 					    .append_ms = append_ms};
@@ -92,7 +92,7 @@ static void a_click_says_all_but_who_the_visitor_is(void **state)
 	Shortloop__Click click = some_click();
 	bool old;
 
-	assert_true(put(w, &click, NOW + 5, NOW - 60000, &old));
+	assert_true(show_click(w, &click, NOW + 5, NOW - 60000, &old));
 	assert_string_equal(
 		buf_cstr(&w->text),
 		"{\"id\":\"01234567-89ab-cdef-0000-00000000002a\","
@@ -118,7 +118,7 @@ static void lists_and_maps_are_passed_over(void **state)
 	struct buf without = {0};
 	bool old;
 
-	assert_true(put(w, &click, NOW + 5, NOW - 60000, &old));
+	assert_true(show_click(w, &click, NOW + 5, NOW - 60000, &old));
 	buf_append(&without, w->text.data, w->text.len);
 	shortloop__click__cookies_entry__init(&cookie);
 	cookie.key = one;
@@ -127,7 +127,7 @@ static void lists_and_maps_are_passed_over(void **state)
 	click.n_tags = 2;
 	click.cookies = cookies;
 	click.n_cookies = 2;
-	assert_true(put(w, &click, NOW + 5, NOW - 60000, &old));
+	assert_true(show_click(w, &click, NOW + 5, NOW - 60000, &old));
 	assert_string_equal(buf_cstr(&w->text), buf_cstr(&without));
 	buf_free(&without);
 }
@@ -139,8 +139,8 @@ static void a_robot_has_a_reason(void **state)
 	json_t *json;
 	bool old;
 
-	click.user_agent = bytes("");
-	assert_true(put(w, &click, NOW, 0, &old));
+	click.user_agent = make_bytes("");
+	assert_true(show_click(w, &click, NOW, 0, &old));
 	json = json_loadb(w->text.data, w->text.len, 0, NULL);
 	assert_non_null(json);
 	assert_true(json_is_false(json_object_get(json, "human")));
@@ -156,12 +156,12 @@ static void what_is_old_by_either_clock_is_not_shown(void **state)
 	Shortloop__Click click = some_click();
 	bool old;
 
-	assert_true(put(w, &click, NOW, NOW, &old));
+	assert_true(show_click(w, &click, NOW, NOW, &old));
 	assert_false(old);
-	assert_false(put(w, &click, NOW, NOW + 1, &old));
+	assert_false(show_click(w, &click, NOW, NOW + 1, &old));
 	assert_true(old);
 	/* The click was stored long ago, and its edge's clock is ahead. */
-	assert_false(put(w, &click, NOW - 1000, NOW - 500, &old));
+	assert_false(show_click(w, &click, NOW - 1000, NOW - 500, &old));
 	assert_true(old);
 	assert_int_equal(w->text.len, 0);
 }
@@ -175,7 +175,7 @@ static void only_redirects_are_clicks(void **state)
 	for (int outcome = 0; outcome <= 5; outcome++) {
 		click.outcome = (Shortloop__Outcome)outcome;
 		assert_int_equal(
-			put(w, &click, NOW, 0, &old),
+			show_click(w, &click, NOW, 0, &old),
 			outcome == SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED);
 		assert_false(old);
 	}
@@ -187,7 +187,7 @@ static void a_row_that_is_cut_is_not_read_beyond(void **state)
 	Shortloop__Click click = some_click();
 	bool old;
 
-	put(w, &click, NOW, 0, &old);
+	show_click(w, &click, NOW, 0, &old);
 	for (size_t len = 0; len < w->row.len; len++) {
 		/* The copy has a block of its own, so that a sanitizer reports
 		 * a read beyond it. */

@@ -25,7 +25,7 @@ static struct log_head head_of(const char *text)
 	return head;
 }
 
-static bool fit(const char *a, const char *b)
+static bool heads_fit(const char *a, const char *b)
 {
 	struct log_head x = head_of(a), y = head_of(b);
 	bool fits = log_head_fits(&x, y.numbers, y.count);
@@ -39,18 +39,18 @@ static bool fit(const char *a, const char *b)
 static void a_log_and_its_beginning_are_the_same(void **state)
 {
 	(void)state;
-	assert_true(fit("a\nb\nc\n", "a\nb\nc\n"));
-	assert_true(fit("a\nb\nc\n", "a\n"));
-	assert_true(fit("a\nb\nc\n", "a\nb\nhalf a l"));
+	assert_true(heads_fit("a\nb\nc\n", "a\nb\nc\n"));
+	assert_true(heads_fit("a\nb\nc\n", "a\n"));
+	assert_true(heads_fit("a\nb\nc\n", "a\nb\nhalf a l"));
 }
 
 static void logs_that_differ_anywhere_are_not(void **state)
 {
 	(void)state;
-	assert_false(fit("a\nb\nc\n", "a\nb\nx\n"));
-	assert_false(fit("a\nb\nc\n", "x\nb\nc\n"));
-	assert_false(fit("a\nb\n", "ab\n"));
-	assert_false(fit("a\n", "\na\n"));
+	assert_false(heads_fit("a\nb\nc\n", "a\nb\nx\n"));
+	assert_false(heads_fit("a\nb\nc\n", "x\nb\nc\n"));
+	assert_false(heads_fit("a\nb\n", "ab\n"));
+	assert_false(heads_fit("a\n", "\na\n"));
 }
 
 static void a_log_without_a_whole_line_is_none_yet(void **state)

@@ -18,7 +18,8 @@ enum {
 /* --- a recovery ------------------------------------------------------------
  */
 
-static int recover(struct sink_world *w, const char *topic, struct error *err)
+static int recover_partition(struct sink_world *w, const char *topic,
+			     struct error *err)
 {
 	const struct recovery_setup setup = {
 		.epoch = 2, .start = PLAN_ASK, .collector = "me"};
@@ -49,16 +50,16 @@ static void a_recovery_fails_without_any_one_of_its_answers(void **state)
 			     "INSERT INTO ingest_progress (epoch, topic, "
 			     "partition, first, last, rows, append_time) "
 			     "SELECT 2, 'r', 4, 0, 4, 5, now()");
-	assert_int_equal(recover(w, "r", &err), 0);
+	assert_int_equal(recover_partition(w, "r", &err), 0);
 	lost.how = NOT_SENT;
 	for (int at = 1; at <= RECOVERY_REQUESTS; at++) {
 		lost.in = at;
-		if (recover(w, "r", &err) == 0)
+		if (recover_partition(w, "r", &err) == 0)
 			fail_msg("without answer %d", at);
 		assert_int_equal(lost.in, 0);
 	}
 	lost.in = RECOVERY_REQUESTS + 1;
-	assert_int_equal(recover(w, "r", &err), 0);
+	assert_int_equal(recover_partition(w, "r", &err), 0);
 	assert_int_equal(lost.in, 1);
 	lost.in = 0;
 }

@@ -180,8 +180,8 @@ static void windows_follow_each_other_without_a_hole(void **state)
 /* --- findings --------------------------------------------------------------
  */
 
-static void find(struct findings *f, enum finding_kind kind, uint64_t first,
-		 uint64_t last)
+static void note_finding(struct findings *f, enum finding_kind kind,
+			 uint64_t first, uint64_t last)
 {
 	const struct finding finding = {kind,  0,    1,
 					first, last, last - first + 1};
@@ -195,10 +195,10 @@ static void findings_that_go_on_are_one(void **state)
 	struct findings f = {.max = 10};
 
 	(void)state;
-	find(&f, FINDING_MISSING, 5, 9);
-	find(&f, FINDING_MISSING, 10, 10);
-	find(&f, FINDING_TWICE, 11, 11);
-	find(&f, FINDING_MISSING, 13, 13);
+	note_finding(&f, FINDING_MISSING, 5, 9);
+	note_finding(&f, FINDING_MISSING, 10, 10);
+	note_finding(&f, FINDING_TWICE, 11, 11);
+	note_finding(&f, FINDING_MISSING, 13, 13);
 	assert_int_equal(f.count, 3);
 	assert_true(f.list[0].first == 5 && f.list[0].last == 10);
 	assert_int_equal(f.list[0].events, 6);
@@ -212,7 +212,7 @@ static void the_first_are_named_and_all_are_counted(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 10; i++)
-		find(&f, FINDING_MISSING, i * 2, i * 2);
+		note_finding(&f, FINDING_MISSING, i * 2, i * 2);
 	assert_int_equal(f.count, 2);
 	assert_int_equal(f.unnamed, 8);
 	assert_int_equal(f.events[FINDING_MISSING], 10);

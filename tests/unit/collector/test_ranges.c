@@ -4,7 +4,7 @@
 
 /* Makes ranges from pairs; a pair whose first is greater than its last ends the
  * list. */
-static struct ranges make(const uint64_t *pairs)
+static struct ranges make_ranges(const uint64_t *pairs)
 {
 	struct ranges r = {0};
 	struct error err;
@@ -14,7 +14,7 @@ static struct ranges make(const uint64_t *pairs)
 	return r;
 }
 
-#define MAKE(...) make((const uint64_t[]){__VA_ARGS__, 1, 0})
+#define MAKE(...) make_ranges((const uint64_t[]){__VA_ARGS__, 1, 0})
 
 static void offsets_in_a_row_are_one_range(void **state)
 {

@@ -9,7 +9,7 @@ static const struct recovery_setup setup = {
 	.epoch = 2, .start = PLAN_ASK, .collector = "me"};
 
 /* Kafka has the offsets 0 to 999, and 5-9 were about to be stored. */
-static struct recovery *begin(const char *topic)
+static struct recovery *begin_recovery(const char *topic)
 {
 	struct recovery *r = recovery_new(&setup, topic, 4, SINK_CLICKS);
 
@@ -24,7 +24,8 @@ static struct recovery *begin(const char *topic)
 	return r;
 }
 
-static struct stored_report ask(struct sink_world *w, struct recovery *r)
+static struct stored_report query_clickhouse(struct sink_world *w,
+					     struct recovery *r)
 {
 	struct stored_report report = {0};
 	struct error err = {0};
@@ -34,7 +35,8 @@ static struct stored_report ask(struct sink_world *w, struct recovery *r)
 	return report;
 }
 
-static void decide(struct sink_world *w, struct recovery *r, int64_t since_ms)
+static void decide_plan(struct sink_world *w, struct recovery *r,
+			int64_t since_ms)
 {
 	struct error err = {0};
 
@@ -42,8 +44,8 @@ static void decide(struct sink_world *w, struct recovery *r, int64_t since_ms)
 		fail_msg("%s", err.text);
 }
 
-static void store(struct sink_world *w, const char *topic, unsigned first,
-		  unsigned last)
+static void store_clicks(struct sink_world *w, const char *topic,
+			 unsigned first, unsigned last)
 {
 	clickhouse_server_do(&w->server,
 			     "INSERT INTO clicks (epoch, topic, partition, "
@@ -52,8 +54,8 @@ static void store(struct sink_world *w, const char *topic, unsigned first,
 			     topic, first, last - first + 1);
 }
 
-static void report(struct sink_world *w, const char *topic, unsigned first,
-		   unsigned last)
+static void store_report(struct sink_world *w, const char *topic,
+			 unsigned first, unsigned last)
 {
 	clickhouse_server_do(
 		&w->server,
@@ -66,12 +68,12 @@ static void report(struct sink_world *w, const char *topic, unsigned first,
 static void what_the_owner_before_has_under_way_is_ended(void **state)
 {
 	struct sink_world *w = *state;
-	struct recovery *r = begin("under way");
+	struct recovery *r = begin_recovery("under way");
 	struct slow_insert rows, other;
 
 	slow_insert_start(&w->server, &rows, "clicks", "2:under way:4:5-9");
 	slow_insert_start(&w->server, &other, "clicks", "2:under way:5:5-9");
-	ask(w, r);
+	query_clickhouse(w, r);
 	assert_int_equal(slow_inserts_running(&w->server), 1);
 	slow_insert_end(&rows);
 	assert_int_equal(rows.status, -1);
@@ -86,12 +88,12 @@ static void what_the_owner_before_has_under_way_is_ended(void **state)
 static void what_clickhouse_has_is_known_before_it_goes_on(void **state)
 {
 	struct sink_world *w = *state;
-	struct recovery *r = begin("known");
+	struct recovery *r = begin_recovery("known");
 	struct stored_report told;
 
-	store(w, "known", 0, 6);
-	report(w, "known", 0, 4);
-	told = ask(w, r);
+	store_clicks(w, "known", 0, 6);
+	store_report(w, "known", 0, 4);
+	told = query_clickhouse(w, r);
 	assert_true(told.any);
 	assert_int_equal(told.next, 5);
 	assert_true(r->facts.reported);
@@ -99,7 +101,7 @@ static void what_clickhouse_has_is_known_before_it_goes_on(void **state)
 	assert_int_equal(r->facts.stored_end, 7);
 	assert_int_equal(ranges_end(&r->stored), 7);
 	assert_null(r->forgotten);
-	decide(w, r, told.since_ms);
+	decide_plan(w, r, told.since_ms);
 	assert_int_equal(r->since_ms, told.since_ms);
 	assert_int_equal(r->plan.step, PLAN_READ);
 	assert_int_equal(r->plan.position, 5);
@@ -111,11 +113,11 @@ static void what_clickhouse_has_is_known_before_it_goes_on(void **state)
 static void who_is_forgotten_is_known_before_it_goes_on(void **state)
 {
 	struct sink_world *w = *state;
-	struct recovery *r = begin("forgotten");
+	struct recovery *r = begin_recovery("forgotten");
 
 	clickhouse_server_do(&w->server, "INSERT INTO forgotten SELECT 7, "
 					 "repeat('\\0', 20), 0, 'me'");
-	ask(w, r);
+	query_clickhouse(w, r);
 	assert_non_null(r->forgotten);
 	assert_true(forgotten_has_link(r->forgotten, 7));
 	clickhouse_server_do(&w->server, "TRUNCATE TABLE forgotten");
@@ -137,20 +139,20 @@ static void a_gap_is_told_of_once(void **state)
 {
 	struct sink_world *w = *state;
 
-	store(w, "gap", 12, 14);
-	report(w, "gap", 0, 9);
+	store_clicks(w, "gap", 12, 14);
+	store_report(w, "gap", 0, 9);
 	for (int i = 0; i < 2; i++) {
-		struct recovery *r = begin("gap");
+		struct recovery *r = begin_recovery("gap");
 
 		r->facts.intent.has_batch = false;
 		r->facts.commit = 10;
 		r->facts.log_start = 20;
-		ask(w, r);
+		query_clickhouse(w, r);
 		/* The state is as if the first collector had died during its
 		 * report. */
 		r->facts.next = 10;
 		r->facts.reported = true;
-		decide(w, r, 0);
+		decide_plan(w, r, 0);
 		assert_true(r->plan.gap);
 		assert_int_equal(r->plan.position, 20);
 		assert_int_equal(r->lost, 7);
@@ -162,12 +164,12 @@ static void a_gap_is_told_of_once(void **state)
 static void one_that_stops_tells_of_no_gap(void **state)
 {
 	struct sink_world *w = *state;
-	struct recovery *r = begin("stops");
+	struct recovery *r = begin_recovery("stops");
 
 	r->facts.epoch = 2;
 	r->facts.kind = INTENT_LATER;
 	r->facts.log_start = 20;
-	decide(w, r, 0);
+	decide_plan(w, r, 0);
 	assert_int_equal(r->plan.step, PLAN_STOP);
 	assert_string_equal(progress_of(w, "stops"), "");
 	recovery_free(r);
@@ -176,7 +178,7 @@ static void one_that_stops_tells_of_no_gap(void **state)
 static void what_cannot_be_asked_is_told(void **state)
 {
 	struct sink_world *w = *state;
-	struct recovery *r = begin("not told");
+	struct recovery *r = begin_recovery("not told");
 	struct stored_report told;
 	struct error err = {0};
 

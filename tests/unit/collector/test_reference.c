@@ -34,7 +34,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static uint32_t number(const struct world *w)
+static uint32_t compute_rules_number(const struct world *w)
 {
 	struct reference ref = {0};
 	struct error err = {0};
@@ -57,36 +57,36 @@ static void the_same_rules_have_the_same_number(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(number(w), number(w));
-	assert_int_equal(number(w) >> 24, VERDICT_VERSION);
+	assert_int_equal(compute_rules_number(w), compute_rules_number(w));
+	assert_int_equal(compute_rules_number(w) >> 24, VERDICT_VERSION);
 }
 
 static void each_setting_and_each_file_makes_another_number(void **state)
 {
 	struct world *w = *state;
-	uint32_t before = number(w);
+	uint32_t before = compute_rules_number(w);
 
 	w->settings.scan_window++;
-	assert_int_not_equal(number(w), before);
-	before = number(w);
+	assert_int_not_equal(compute_rules_number(w), before);
+	before = compute_rules_number(w);
 	w->settings.scan_codes++;
-	assert_int_not_equal(number(w), before);
-	before = number(w);
+	assert_int_not_equal(compute_rules_number(w), before);
+	before = compute_rules_number(w);
 	w->settings.scan_not_found++;
-	assert_int_not_equal(number(w), before);
-	before = number(w);
+	assert_int_not_equal(compute_rules_number(w), before);
+	before = compute_rules_number(w);
 	use_rules(w, "- {verdict: bot, reason: r, agent: a}\n");
-	assert_int_not_equal(number(w), before);
-	before = number(w);
+	assert_int_not_equal(compute_rules_number(w), before);
+	before = compute_rules_number(w);
 	use_rules(w, "- {verdict: bot, reason: r, agent: b}\n");
-	assert_int_not_equal(number(w), before);
-	before = number(w);
+	assert_int_not_equal(compute_rules_number(w), before);
+	before = compute_rules_number(w);
 	unlink(w->ua);
 	w->settings.ua_rules =
 		unit_write_file("user_agent_parsers:\n  - regex: '(Beta)'\n"
 				"os_parsers: []\ndevice_parsers: []\n",
 				w->ua);
-	assert_int_not_equal(number(w), before);
+	assert_int_not_equal(compute_rules_number(w), before);
 }
 
 static void each_byte_of_a_setting_counts(void **state)
@@ -94,11 +94,11 @@ static void each_byte_of_a_setting_counts(void **state)
 	struct world *w = *state;
 	uint32_t seen[9];
 
-	seen[8] = number(w);
+	seen[8] = compute_rules_number(w);
 	for (int byte = 0; byte < 8; byte++) {
 		w->settings.scan_codes =
 			INT64_C(200) ^ (INT64_C(1) << 8 * byte);
-		seen[byte] = number(w);
+		seen[byte] = compute_rules_number(w);
 		for (int other = 0; other < byte; other++)
 			assert_int_not_equal(seen[byte], seen[other]);
 		assert_int_not_equal(seen[byte], seen[8]);
@@ -106,7 +106,7 @@ static void each_byte_of_a_setting_counts(void **state)
 	/* The two settings are not interchangeable. */
 	w->settings.scan_codes = 50;
 	w->settings.scan_not_found = 200;
-	assert_int_not_equal(number(w), seen[8]);
+	assert_int_not_equal(compute_rules_number(w), seen[8]);
 }
 
 static void each_list_of_robots_makes_another_number(void **state)
@@ -119,18 +119,18 @@ static void each_list_of_robots_makes_another_number(void **state)
 	static char phone[] = "Phone1";
 	struct world *w = *state;
 	char *except[] = {phone};
-	uint32_t none = number(w), listed, tagged;
+	uint32_t none = compute_rules_number(w), listed, tagged;
 	char path[64];
 
 	w->settings.robots.list = unit_write_file(list, path);
-	listed = number(w);
+	listed = compute_rules_number(w);
 	assert_int_not_equal(listed, none);
 	unlink(path);
 	w->settings.robots.list = unit_write_file(other, path);
-	tagged = number(w);
+	tagged = compute_rules_number(w);
 	assert_int_not_equal(tagged, listed);
 	w->settings.robots.except = (struct setting_strings){except, 1};
-	assert_int_not_equal(number(w), tagged);
+	assert_int_not_equal(compute_rules_number(w), tagged);
 	unlink(path);
 }
 
@@ -153,11 +153,11 @@ static void the_end_of_a_long_file_counts(void **state)
 	text[len + LONG] = '\0';
 	unlink(w->ua);
 	w->settings.ua_rules = unit_write_file(text, w->ua);
-	before = number(w);
+	before = compute_rules_number(w);
 	text[len + LONG - 1] = '!';
 	unlink(w->ua);
 	w->settings.ua_rules = unit_write_file(text, w->ua);
-	assert_int_not_equal(number(w), before);
+	assert_int_not_equal(compute_rules_number(w), before);
 	free(text);
 }
 

@@ -91,7 +91,7 @@ static bool is_known_as(struct world *w, const char *ua, const char *family)
 	       !memcmp(columns + 1, family, strlen(family));
 }
 
-static void swap(struct world *w, struct enrich_lookups *fresh)
+static void swap_lookups(struct world *w, struct enrich_lookups *fresh)
 {
 	enrich_lookups_exchange(w->lookups, fresh);
 	reloader_give_back(w->reloader, fresh);
@@ -113,7 +113,7 @@ static void wait_for_files(struct world *w, const char *family)
 		assert_true(is_known_as(w, "Alpha/1", family));
 		pause_shortly();
 	}
-	swap(w, fresh);
+	swap_lookups(w, fresh);
 }
 
 static void new_files_are_there_between_two_questions(void **state)
@@ -187,7 +187,7 @@ static void files_are_asked_for_and_given_back_at_any_time(void **state)
 		if (i % 3 == 0)
 			reloader_ask(w->reloader);
 		if (fresh) {
-			swap(w, fresh);
+			swap_lookups(w, fresh);
 			swaps++;
 		}
 		assert_true(is_known_as(w, "Alpha/1", "Alpha"));
@@ -198,7 +198,7 @@ static void files_are_asked_for_and_given_back_at_any_time(void **state)
 		struct enrich_lookups *fresh = reloader_fetch(w->reloader);
 
 		if (fresh) {
-			swap(w, fresh);
+			swap_lookups(w, fresh);
 			swaps++;
 		}
 		pause_shortly();

@@ -46,7 +46,7 @@ static void world_free(struct world *w)
 	free(w);
 }
 
-static void add(struct world *w, int partition, int rows, int64_t started)
+static void add_rows(struct world *w, int partition, int rows, int64_t started)
 {
 	struct batch *b = &w->all.items[partition]->filling;
 	struct error err = {0};
@@ -57,7 +57,7 @@ static void add(struct world *w, int partition, int rows, int64_t started)
 	b->started_ms = started;
 }
 
-static struct partition *next(struct world *w)
+static struct partition *pick_next_partition(struct world *w)
 {
 	return schedule_next(&w->schedule, &w->all, clock_monotonic_ms());
 }
@@ -67,9 +67,9 @@ static void empty_and_young_blocks_wait(void **state)
 	struct world *w = world_new(2);
 
 	(void)state;
-	assert_null(next(w));
-	add(w, 0, 1, clock_monotonic_ms() + 60000);
-	assert_null(next(w));
+	assert_null(pick_next_partition(w));
+	add_rows(w, 0, 1, clock_monotonic_ms() + 60000);
+	assert_null(pick_next_partition(w));
 	world_free(w);
 }
 
@@ -78,8 +78,8 @@ static void an_old_block_goes(void **state)
 	struct world *w = world_new(2);
 
 	(void)state;
-	add(w, 1, 1, clock_monotonic_ms() - 1000);
-	assert_ptr_equal(next(w), w->all.items[1]);
+	add_rows(w, 1, 1, clock_monotonic_ms() - 1000);
+	assert_ptr_equal(pick_next_partition(w), w->all.items[1]);
 	world_free(w);
 }
 
@@ -88,14 +88,14 @@ static void a_full_block_goes_and_so_does_one_that_makes_room(void **state)
 	struct world *w = world_new(2);
 
 	(void)state;
-	add(w, 0, 10, clock_monotonic_ms());
-	assert_ptr_equal(next(w), w->all.items[0]);
+	add_rows(w, 0, 10, clock_monotonic_ms());
+	assert_ptr_equal(pick_next_partition(w), w->all.items[0]);
 	batch_reset(&w->all.items[0]->filling);
-	add(w, 1, 1, clock_monotonic_ms());
+	add_rows(w, 1, 1, clock_monotonic_ms());
 	w->all.items[1]->paused = true;
-	assert_null(next(w));
+	assert_null(pick_next_partition(w));
 	w->all.items[1]->urgent = true;
-	assert_ptr_equal(next(w), w->all.items[1]);
+	assert_ptr_equal(pick_next_partition(w), w->all.items[1]);
 	world_free(w);
 }
 
@@ -105,10 +105,10 @@ static void the_oldest_goes_first(void **state)
 	int64_t now = clock_monotonic_ms();
 
 	(void)state;
-	add(w, 0, 10, now - 2000);
-	add(w, 1, 10, now - 3000);
-	add(w, 2, 10, now - 1000);
-	assert_ptr_equal(next(w), w->all.items[1]);
+	add_rows(w, 0, 10, now - 2000);
+	add_rows(w, 1, 10, now - 3000);
+	add_rows(w, 2, 10, now - 1000);
+	assert_ptr_equal(pick_next_partition(w), w->all.items[1]);
 	world_free(w);
 }
 
@@ -117,13 +117,13 @@ static void the_pace_holds_full_blocks_but_not_one_begun(void **state)
 	struct world *w = world_new(2);
 
 	(void)state;
-	add(w, 0, 10, clock_monotonic_ms());
-	add(w, 1, 10, clock_monotonic_ms());
+	add_rows(w, 0, 10, clock_monotonic_ms());
+	add_rows(w, 1, 10, clock_monotonic_ms());
 	insert_rate_spend(&w->schedule.rates[SINK_CLICKS], 1000,
 			  clock_real_ms());
-	assert_null(next(w));
+	assert_null(pick_next_partition(w));
 	w->all.items[1]->filling.stage = BATCH_FROZEN;
-	assert_ptr_equal(next(w), w->all.items[1]);
+	assert_ptr_equal(pick_next_partition(w), w->all.items[1]);
 	world_free(w);
 }
 
@@ -134,11 +134,11 @@ static void links_and_clicks_have_a_pace_each(void **state)
 	(void)state;
 	w->all.items[1]->table = SINK_LINKS;
 	schedule_share(&w->schedule, &w->all);
-	add(w, 0, 10, clock_monotonic_ms());
-	add(w, 1, 10, clock_monotonic_ms());
+	add_rows(w, 0, 10, clock_monotonic_ms());
+	add_rows(w, 1, 10, clock_monotonic_ms());
 	insert_rate_spend(&w->schedule.rates[SINK_CLICKS], 1000,
 			  clock_real_ms());
-	assert_ptr_equal(next(w), w->all.items[1]);
+	assert_ptr_equal(pick_next_partition(w), w->all.items[1]);
 	world_free(w);
 }
 
@@ -167,10 +167,10 @@ static void a_block_takes_twice_what_makes_it_full(void **state)
 	struct batch *b = &w->all.items[0]->filling;
 
 	(void)state;
-	add(w, 0, 10, 0);
+	add_rows(w, 0, 10, 0);
 	assert_true(schedule_is_full(&w->schedule, b));
 	assert_false(schedule_is_over_limit(&w->schedule, b));
-	add(w, 0, 10, 0);
+	add_rows(w, 0, 10, 0);
 	assert_true(schedule_is_over_limit(&w->schedule, b));
 	world_free(w);
 }

@@ -26,17 +26,17 @@ static void a_partition_is_in_the_life_that_was_decided_last(void **state)
 	struct clickhouse_server *s = *state;
 
 	assert_epoch(s, "lives", 1, (struct stored_epoch){.number = 1});
-	decide(s, "lives", "3, 5, 'renew', 0, 0");
+	store_decision(s, "lives", "3, 5, 'renew', 0, 0");
 	assert_epoch(s, "lives", 1, (struct stored_epoch){.number = 5});
 	assert_epoch(s, "lives", 5, (struct stored_epoch){.number = 5});
 	assert_epoch(s, "lives", 6, (struct stored_epoch){.number = 6});
 	/* Decisions about other partitions do not count, nor do decisions that
 	 * begin no epoch. */
-	decide(s, "lives", "4, 9, 'renew', 0, 0");
-	decide(s, "lives", "4, 9, 'resume', 70, 7");
-	decide(s, "other lives", "3, 9, 'resume', 70, 7");
-	decide(s, "lives", "3, 9, 'same', 70, 7");
-	decide(s, "lives", "3, 9, 'pass', 70, 7");
+	store_decision(s, "lives", "4, 9, 'renew', 0, 0");
+	store_decision(s, "lives", "4, 9, 'resume', 70, 7");
+	store_decision(s, "other lives", "3, 9, 'resume', 70, 7");
+	store_decision(s, "lives", "3, 9, 'same', 70, 7");
+	store_decision(s, "lives", "3, 9, 'pass', 70, 7");
 	assert_epoch(s, "lives", 1, (struct stored_epoch){.number = 5});
 }
 
@@ -44,16 +44,16 @@ static void one_that_resumes_says_where(void **state)
 {
 	struct clickhouse_server *s = *state;
 
-	decide(s, "resumes", "3, 2, 'resume', 50, 20");
+	store_decision(s, "resumes", "3, 2, 'resume', 50, 20");
 	assert_epoch(s, "resumes", 1, (struct stored_epoch){2, true, 50, 20});
 	/* Two decisions have the same time: the one that reads more is valid.
 	 */
-	decide(s, "resumes", "3, 2, 'resume', 40, 30");
+	store_decision(s, "resumes", "3, 2, 'resume', 40, 30");
 	assert_epoch(s, "resumes", 1, (struct stored_epoch){2, true, 40, 20});
-	decide(s, "resumes", "3, 2, 'renew', 0, 0");
+	store_decision(s, "resumes", "3, 2, 'renew', 0, 0");
 	assert_epoch(s, "resumes", 1, (struct stored_epoch){.number = 2});
 	/* The configured epoch is not looked up. */
-	decide(s, "configured", "3, 2, 'resume', 50, 20");
+	store_decision(s, "configured", "3, 2, 'resume', 50, 20");
 	assert_epoch(s, "configured", 2, (struct stored_epoch){.number = 2});
 }
 
@@ -64,13 +64,13 @@ static void a_partition_is_the_same_up_to_what_was_reported(void **state)
 	struct error err = {0};
 	bool same = true;
 
-	decide(s, "same", "4, 2, 'same', 10, 0");
-	decide(s, "same", "3, 1, 'same', 10, 0");
-	decide(s, "same", "3, 2, 'renew', 10, 0");
-	decide(s, "other", "3, 2, 'same', 10, 0");
+	store_decision(s, "same", "4, 2, 'same', 10, 0");
+	store_decision(s, "same", "3, 1, 'same', 10, 0");
+	store_decision(s, "same", "3, 2, 'renew', 10, 0");
+	store_decision(s, "other", "3, 2, 'same', 10, 0");
 	assert_int_equal(stored_same(s->ch, &key, 10, &same, &err), 0);
 	assert_false(same);
-	decide(s, "same", "3, 2, 'same', 10, 0");
+	store_decision(s, "same", "3, 2, 'same', 10, 0");
 	assert_int_equal(stored_same(s->ch, &key, 11, &same, &err), 0);
 	assert_false(same);
 	assert_int_equal(stored_same(s->ch, &key, 9, &same, &err), 0);
@@ -110,8 +110,8 @@ static void the_greatest_offset_reported_counts(void **state)
 	assert_false(r.any);
 	assert_false(r.batch);
 	assert_int_equal(r.next, 0);
-	tell(s, "reports", (struct told){10, 19, 10, 0, 0, 100, 200});
-	tell(s, "reports", (struct told){0, 9, 10, 0, 0, 50, 300});
+	store_report(s, "reports", (struct told){10, 19, 10, 0, 0, 100, 200});
+	store_report(s, "reports", (struct told){0, 9, 10, 0, 0, 50, 300});
 	/* Reports of other partitions do not count. */
 	tell_of(s, "reports", 1, 3, 4, (struct told){0, 99, 1, 0, 0, 0, 0});
 	tell_of(s, "reports", 2, 2, 4, (struct told){0, 99, 1, 0, 0, 0, 0});
@@ -131,18 +131,18 @@ static void dead_letters_and_gaps_are_reports_too(void **state)
 	struct clickhouse_server *s = *state;
 	struct stored_report r;
 
-	tell(s, "kinds", (struct told){0, 4, 5, 0, 0, 90, 90});
-	tell(s, "kinds", (struct told){5, 6, 0, 2, 0, 80, 80});
+	store_report(s, "kinds", (struct told){0, 4, 5, 0, 0, 90, 90});
+	store_report(s, "kinds", (struct told){5, 6, 0, 2, 0, 80, 80});
 	r = report_of(s, "kinds");
 	assert_int_equal(r.next, 7);
 	assert_int_equal(r.batch_last, 6);
 	/* The offsets of a gap were not read. */
-	tell(s, "kinds", (struct told){7, 9, 1, 0, 2, 70, 70});
+	store_report(s, "kinds", (struct told){7, 9, 1, 0, 2, 70, 70});
 	r = report_of(s, "kinds");
 	assert_int_equal(r.next, 10);
 	assert_int_equal(r.batch_last, 6);
 	assert_ago(r.batch_ms, 80);
-	tell(s, "kinds", (struct told){10, 11, 0, 0, 2, 60, 60});
+	store_report(s, "kinds", (struct told){10, 11, 0, 0, 2, 60, 60});
 	r = report_of(s, "kinds");
 	assert_int_equal(r.next, 12);
 	assert_int_equal(r.batch_last, 6);
@@ -154,7 +154,7 @@ static void an_empty_report_ends_where_it_begins(void **state)
 	struct clickhouse_server *s = *state;
 	struct stored_report r;
 
-	tell(s, "empty", (struct told){0, UINT64_MAX, 0, 0, 0, 90, 95});
+	store_report(s, "empty", (struct told){0, UINT64_MAX, 0, 0, 0, 90, 95});
 	r = report_of(s, "empty");
 	assert_true(r.any);
 	assert_int_equal(r.next, 0);
@@ -163,7 +163,7 @@ static void an_empty_report_ends_where_it_begins(void **state)
 	 * an hour. */
 	assert_ago(r.since_ms, 95 + 3600);
 	/* A collector's own clock wrote both times, so they are not used. */
-	tell(s, "older", (struct told){7, 6, 0, 0, 0, 90, 90});
+	store_report(s, "older", (struct told){7, 6, 0, 0, 0, 90, 90});
 	r = report_of(s, "older");
 	assert_int_equal(r.next, 7);
 	assert_int_equal(r.since_ms, 0);
@@ -175,11 +175,11 @@ static void none_vouches_for_what_came_after_it(void **state)
 	struct stored_report r;
 
 	/* Kafka's clock is ahead of ClickHouse's. */
-	tell(s, "ahead", (struct told){0, 9, 10, 0, 0, 300, -5000});
+	store_report(s, "ahead", (struct told){0, 9, 10, 0, 0, 300, -5000});
 	r = report_of(s, "ahead");
 	assert_ago(r.since_ms, 300 + 600);
 	/* ClickHouse's clock went back since. */
-	tell(s, "back", (struct told){0, 9, 10, 0, 0, -5000, -5000});
+	store_report(s, "back", (struct told){0, 9, 10, 0, 0, -5000, -5000});
 	r = report_of(s, "back");
 	assert_int_equal(r.next, 10);
 	assert_ago(r.since_ms, 600);
@@ -194,18 +194,20 @@ static void reports_of_the_last_day_suffice(void **state)
 	struct stored_report r;
 
 	/* The newest day of the partition counts, however old it is. */
-	tell(s, "days", (struct told){0, 9, 10, 0, 0, 3 * DAY, 3 * DAY});
+	store_report(s, "days",
+		     (struct told){0, 9, 10, 0, 0, 3 * DAY, 3 * DAY});
 	r = report_of(s, "days");
 	assert_int_equal(r.next, 10);
-	tell(s, "days", (struct told){10, 19, 10, 0, 0, 2 * DAY - 600, 0});
-	tell(s, "days", (struct told){20, 19, 0, 0, 0, 0, 60});
+	store_report(s, "days",
+		     (struct told){10, 19, 10, 0, 0, 2 * DAY - 600, 0});
+	store_report(s, "days", (struct told){20, 19, 0, 0, 0, 0, 60});
 	r = report_of(s, "days");
 	assert_true(r.any);
 	assert_int_equal(r.next, 20);
 	assert_false(r.batch);
 	/* A report with a future time does not hide the last day. */
-	tell(s, "future", (struct told){0, 9, 10, 0, 0, 100, 100});
-	tell(s, "future", (struct told){0, 4, 5, 0, 0, -3 * DAY, 100});
+	store_report(s, "future", (struct told){0, 9, 10, 0, 0, 100, 100});
+	store_report(s, "future", (struct told){0, 4, 5, 0, 0, -3 * DAY, 100});
 	r = report_of(s, "future");
 	assert_int_equal(r.next, 10);
 }
@@ -237,7 +239,7 @@ static void a_report_is_known_by_its_offsets_and_its_time(void **state)
 	struct error err = {0};
 	bool known = true;
 
-	tell(s, "known", (struct told){5, 9, 5, 0, 0, 0, 1800});
+	store_report(s, "known", (struct told){5, 9, 5, 0, 0, 0, 1800});
 	tell_of(s, "known", 1, 3, 4, (struct told){1, 2, 5, 0, 0, 0, 0});
 	tell_of(s, "known", 2, 2, 4, (struct told){1, 2, 5, 0, 0, 0, 0});
 	for (int i = 0; i < 4; i++) {
@@ -283,13 +285,13 @@ static void rows_stored_are_ranges(void **state)
 	struct ranges r = {0};
 	struct error err = {0};
 
-	store(s, "rows", 2, 3, 10, 19);
-	store(s, "rows", 2, 3, 21, 21);
-	store(s, "rows", 2, 3, 15, 20);
-	store(s, "rows", 2, 3, 23, 30);
-	store(s, "rows", 1, 3, 0, 99);
-	store(s, "rows", 2, 4, 0, 99);
-	store(s, "other rows", 2, 3, 0, 99);
+	store_clicks(s, "rows", 2, 3, 10, 19);
+	store_clicks(s, "rows", 2, 3, 21, 21);
+	store_clicks(s, "rows", 2, 3, 15, 20);
+	store_clicks(s, "rows", 2, 3, 23, 30);
+	store_clicks(s, "rows", 1, 3, 0, 99);
+	store_clicks(s, "rows", 2, 4, 0, 99);
+	store_clicks(s, "other rows", 2, 3, 0, 99);
 	assert_int_equal(stored_ranges(s->ch, &key, 0, UINT64_MAX, 0, &r, &err),
 			 0);
 	assert_ranges(&r, "10-21 23-30 ");
@@ -318,8 +320,8 @@ static void events_are_told_one_by_one(void **state)
 	struct stored_batches events = {0};
 	struct error err = {0};
 
-	store(s, "events", 2, 3, 1, 3000);
-	store(s, "events", 2, 4, 1, 3000);
+	store_clicks(s, "events", 2, 3, 1, 3000);
+	store_clicks(s, "events", 2, 4, 1, 3000);
 	assert_int_equal(stored_events(s->ch, &key, 10, 2500, &events, &err),
 			 0);
 	assert_int_equal(events.count, 2490);
@@ -338,15 +340,15 @@ static void the_last_events_of_batches_are_told(void **state)
 	struct stored_batches b = {0};
 	struct error err = {0};
 
-	tell(s, "batches", (struct told){20, 29, 10, 0, 0, 0, 300});
-	tell(s, "batches", (struct told){10, 19, 10, 0, 0, 0, 400});
+	store_report(s, "batches", (struct told){20, 29, 10, 0, 0, 0, 300});
+	store_report(s, "batches", (struct told){10, 19, 10, 0, 0, 0, 400});
 	/* The range was reported twice: the later time counts. */
-	tell(s, "batches", (struct told){15, 19, 5, 0, 0, 0, 350});
-	tell(s, "batches", (struct told){30, 39, 0, 10, 0, 0, 200});
-	tell(s, "batches", (struct told){40, 45, 0, 0, 6, 0, 150});
-	tell(s, "batches", (struct told){46, 48, 1, 0, 2, 0, 150});
-	tell(s, "batches", (struct told){49, 48, 0, 0, 0, 0, 150});
-	tell(s, "batches", (struct told){49, 59, 11, 0, 0, 0, 100});
+	store_report(s, "batches", (struct told){15, 19, 5, 0, 0, 0, 350});
+	store_report(s, "batches", (struct told){30, 39, 0, 10, 0, 0, 200});
+	store_report(s, "batches", (struct told){40, 45, 0, 0, 6, 0, 150});
+	store_report(s, "batches", (struct told){46, 48, 1, 0, 2, 0, 150});
+	store_report(s, "batches", (struct told){49, 48, 0, 0, 0, 0, 150});
+	store_report(s, "batches", (struct told){49, 59, 11, 0, 0, 0, 100});
 	tell_of(s, "batches", 2, 2, 4, (struct told){0, 22, 9, 0, 0, 0, 0});
 	assert_int_equal(stored_batches(s->ch, &key, 19, 59, &b, &err), 0);
 	assert_int_equal(b.count, 3);
@@ -371,9 +373,9 @@ static void of_a_gap_what_is_stored_is_not_lost(void **state)
 	struct batch gap = {.first = 10, .last = 29, .append_ms = 5};
 	struct error err = {0};
 
-	store(s, "gap", 2, 3, 8, 12);
-	store(s, "gap", 2, 3, 28, 31);
-	store(s, "gap", 2, 4, 0, 99);
+	store_clicks(s, "gap", 2, 3, 8, 12);
+	store_clicks(s, "gap", 2, 3, 28, 31);
+	store_clicks(s, "gap", 2, 4, 0, 99);
 	assert_int_equal(gap_count(&place, s->ch, &gap, &err), 0);
 	assert_int_equal(gap.row_count, 5);
 	assert_int_equal(gap.lost, 15);
@@ -402,13 +404,13 @@ static void a_gap_may_be_all_stored(void **state)
 	struct batch gap = {.first = 0, .last = 4};
 	struct error err = {0};
 
-	store(s, "full", 2, 3, 0, 4);
+	store_clicks(s, "full", 2, 3, 0, 4);
 	assert_int_equal(gap_count(&place, s->ch, &gap, &err), 0);
 	assert_int_equal(gap.row_count, 5);
 	assert_int_equal(gap.lost, 0);
 	batch_release(&gap);
 	/* Some offsets are stored twice, by another collector. */
-	store(s, "full", 2, 3, 0, 4);
+	store_clicks(s, "full", 2, 3, 0, 4);
 	gap = (struct batch){.first = 0, .last = 4};
 	assert_int_equal(gap_count(&place, s->ch, &gap, &err), 0);
 	assert_int_equal(gap.row_count, 10);
@@ -450,9 +452,9 @@ static void what_is_to_be_passed_over_is_found_by_offset(void **state)
 	assert_int_equal(passes_note(s->ch, noted, 4, why, &err), 0);
 	assert_int_equal(passes_note(s->ch, &noted[4], 1, why, &err), 0);
 	assert_int_equal(passes_note(s->ch, noted, 0, why, &err), 0);
-	decide(s, "to pass", "3, 2, 'resume', 60, 50");
+	store_decision(s, "to pass", "3, 2, 'resume', 60, 50");
 	/* One of no offsets is none. */
-	decide(s, "no offsets", "3, 2, 'pass', 5, 5");
+	store_decision(s, "no offsets", "3, 2, 'pass', 5, 5");
 	assert_int_equal(passes_load(s->ch, &p, &err), 0);
 	next = passes_next(&p, "to pass", 3, 2, 0);
 	assert_non_null(next);

@@ -30,7 +30,7 @@ static const char rules_text[] =
 	"    brand_replacement: 'Acme'\n"
 	"  - regex: '; ([a-z ]+)/'\n";
 
-static struct ua_rules *load(const char *text, struct error *err)
+static struct ua_rules *load_rules(const char *text, struct error *err)
 {
 	char path[] = "/tmp/shortloop-ua-XXXXXX";
 	int fd = mkstemp(path);
@@ -48,7 +48,7 @@ static void assert_field(const char *ua, enum ua_field field,
 			 const char *expected)
 {
 	struct error err = {0};
-	struct ua_rules *rules = load(rules_text, &err);
+	struct ua_rules *rules = load_rules(rules_text, &err);
 	struct ua_parser *p = ua_parser_new(rules, &err);
 	struct ua_result r = {0};
 	struct ua_text t;
@@ -121,7 +121,7 @@ static void assert_refused(const char *text, const char *reason)
 {
 	struct error err = {0};
 
-	assert_null(load(text, &err));
+	assert_null(load_rules(text, &err));
 	assert_int_equal(err.code, ERROR_CONFIG);
 	if (!strstr(err.text, reason))
 		fail_msg("%s", err.text);

@@ -30,8 +30,8 @@ static struct verdict_rules *load_bytes(const char *yaml, size_t len,
 	return rules;
 }
 
-static struct verdict_rules *load(const char *yaml, const char *store_ip,
-				  struct error *err)
+static struct verdict_rules *load_yaml(const char *yaml, const char *store_ip,
+				       struct error *err)
 {
 	return load_bytes(yaml, strlen(yaml), store_ip, err);
 }
@@ -39,7 +39,7 @@ static struct verdict_rules *load(const char *yaml, const char *store_ip,
 static struct verdict_rules *must_load(const char *yaml)
 {
 	struct error err = {0};
-	struct verdict_rules *rules = load(yaml, "whole", &err);
+	struct verdict_rules *rules = load_yaml(yaml, "whole", &err);
 
 	if (!rules)
 		fail_msg("%s", err.text);
@@ -47,8 +47,9 @@ static struct verdict_rules *must_load(const char *yaml)
 }
 
 /* Returns the rule that applies, from 1; 0: none. */
-static size_t find(const struct verdict_rules *rules, const char *owner,
-		   const char *address, uint32_t asn, const char *agent)
+static size_t find_rule_number(const struct verdict_rules *rules,
+			       const char *owner, const char *address,
+			       uint32_t asn, const char *agent)
 {
 	uint8_t bytes[16] = {0}, ip[16] = {0};
 	size_t len = ip_parse(address, bytes);
@@ -82,17 +83,28 @@ static void the_first_rule_whose_conditions_hold_decides(void **state)
 	(void)state;
 	assert_int_equal(rules->count, 3);
 	assert_true(rules->by_asn);
-	assert_int_equal(find(rules, "ann", "203.0.113.9", 64500, ""), 1);
-	assert_int_equal(find(rules, "bob", "203.0.113.9", 64500, ""), 2);
-	assert_int_equal(find(rules, "bob", "203.0.113.9", 64501, ""), 0);
-	assert_int_equal(find(rules, "", "203.0.114.0", 4294967295, ""), 2);
-	assert_int_equal(find(rules, "bob", "2001:db8:ffff::1", 0,
-			      "an old headLESS thing"),
+	assert_int_equal(
+		find_rule_number(rules, "ann", "203.0.113.9", 64500, ""), 1);
+	assert_int_equal(
+		find_rule_number(rules, "bob", "203.0.113.9", 64500, ""), 2);
+	assert_int_equal(
+		find_rule_number(rules, "bob", "203.0.113.9", 64501, ""), 0);
+	assert_int_equal(
+		find_rule_number(rules, "", "203.0.114.0", 4294967295, ""), 2);
+	assert_int_equal(find_rule_number(rules, "bob", "2001:db8:ffff::1", 0,
+					  "an old headLESS thing"),
 			 3);
-	assert_int_equal(find(rules, "bob", "198.51.100.7", 0, "x probe/1"), 3);
-	assert_int_equal(find(rules, "bob", "198.51.100.8", 0, "probe/1"), 0);
-	assert_int_equal(find(rules, "bob", "198.51.100.7", 0, "prob/1"), 0);
-	assert_int_equal(find(rules, "carol", "198.51.100.7", 0, "probe/"), 0);
+	assert_int_equal(
+		find_rule_number(rules, "bob", "198.51.100.7", 0, "x probe/1"),
+		3);
+	assert_int_equal(
+		find_rule_number(rules, "bob", "198.51.100.8", 0, "probe/1"),
+		0);
+	assert_int_equal(
+		find_rule_number(rules, "bob", "198.51.100.7", 0, "prob/1"), 0);
+	assert_int_equal(
+		find_rule_number(rules, "carol", "198.51.100.7", 0, "probe/"),
+		0);
 	assert_string_equal(rules->items[1].verdict.reason,
 			    "rule: rented servers");
 	assert_string_equal(verdict_rule_reason(&rules->items[1]),
@@ -110,15 +122,18 @@ static void a_network_ends_where_its_prefix_says(void **state)
 			      "network: 0.0.0.0/0}\n" ANY "network: '::/0'}\n");
 
 	(void)state;
-	assert_int_equal(find(rules, "", "10.1.2.63", 0, ""), 2);
-	assert_int_equal(find(rules, "", "10.1.2.64", 0, ""), 1);
-	assert_int_equal(find(rules, "", "10.1.2.127", 0, ""), 1);
-	assert_int_equal(find(rules, "", "10.1.2.128", 0, ""), 2);
-	assert_int_equal(find(rules, "", "192.0.2.76", 0, ""), 1);
-	assert_int_equal(find(rules, "", "192.0.2.78", 0, ""), 2);
-	assert_int_equal(find(rules, "", "2001:db8:7fff:ffff::", 0, ""), 3);
-	assert_int_equal(find(rules, "", "2001:db8:8000::", 0, ""), 1);
-	assert_int_equal(find(rules, "", "255.255.255.255", 0, ""), 2);
+	assert_int_equal(find_rule_number(rules, "", "10.1.2.63", 0, ""), 2);
+	assert_int_equal(find_rule_number(rules, "", "10.1.2.64", 0, ""), 1);
+	assert_int_equal(find_rule_number(rules, "", "10.1.2.127", 0, ""), 1);
+	assert_int_equal(find_rule_number(rules, "", "10.1.2.128", 0, ""), 2);
+	assert_int_equal(find_rule_number(rules, "", "192.0.2.76", 0, ""), 1);
+	assert_int_equal(find_rule_number(rules, "", "192.0.2.78", 0, ""), 2);
+	assert_int_equal(
+		find_rule_number(rules, "", "2001:db8:7fff:ffff::", 0, ""), 3);
+	assert_int_equal(find_rule_number(rules, "", "2001:db8:8000::", 0, ""),
+			 1);
+	assert_int_equal(find_rule_number(rules, "", "255.255.255.255", 0, ""),
+			 2);
 	verdict_rules_free(rules);
 }
 
@@ -186,7 +201,7 @@ static void what_is_no_rule_is_refused_by_name(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		err = (struct error){0};
-		assert_null(load(cases[i].yaml, "whole", &err));
+		assert_null(load_yaml(cases[i].yaml, "whole", &err));
 		assert_int_equal(err.code, ERROR_CONFIG);
 		if (!strstr(err.text, cases[i].says) ||
 		    !strstr(err.text, "/tmp/verdict_rules_"))
@@ -231,7 +246,7 @@ static void a_network_is_as_wide_as_what_is_stored(void **state)
 		err = (struct error){0};
 		snprintf(yaml, sizeof(yaml), ANY "network: '%s'}\n",
 			 cases[i].network);
-		rules = load(yaml, cases[i].store_ip, &err);
+		rules = load_yaml(yaml, cases[i].store_ip, &err);
 		if ((rules != NULL) != cases[i].accepted)
 			fail_msg("case %zu: %s", i, err.text);
 		verdict_rules_free(rules);
@@ -246,7 +261,7 @@ static void there_may_be_none(void **state)
 
 	(void)state;
 	assert_non_null(rules);
-	assert_int_equal(find(rules, "ann", "10.0.0.1", 1, "x"), 0);
+	assert_int_equal(find_rule_number(rules, "ann", "10.0.0.1", 1, "x"), 0);
 	verdict_rules_free(rules);
 	assert_null(verdict_rules_load("/nowhere/rules", "whole", &err));
 	assert_non_null(strstr(err.text, "/nowhere/rules"));
@@ -281,7 +296,7 @@ static void assert_most(const char *before, const char *text, size_t most,
 	verdict_rules_free(rules);
 	free(yaml);
 	yaml = yaml_of(before, text, most + 1, after);
-	assert_null(load(yaml, "whole", &err));
+	assert_null(load_yaml(yaml, "whole", &err));
 	if (!strstr(err.text, says))
 		fail_msg("%s", err.text);
 	free(yaml);
@@ -314,10 +329,10 @@ static void a_reason_is_a_short_line(void **state)
 	reason[VERDICT_RULE_REASON_MAX] = 'r';
 	snprintf(yaml, sizeof(yaml), "- {verdict: bot, reason: %s, asn: 1}\n",
 		 reason);
-	assert_null(load(yaml, "whole", &err));
+	assert_null(load_yaml(yaml, "whole", &err));
 	assert_non_null(strstr(err.text, "reason: expected"));
-	assert_null(load("- {verdict: bot, reason: \"a\\x7f\", asn: 1}\n",
-			 "whole", &err));
+	assert_null(load_yaml("- {verdict: bot, reason: \"a\\x7f\", asn: 1}\n",
+			      "whole", &err));
 	assert_non_null(strstr(err.text, "control characters"));
 	rules = must_load("- {verdict: bot, reason: \"a b\", asn: 1}\n");
 	verdict_rules_free(rules);
@@ -362,9 +377,10 @@ static void a_number_is_one_of_those_that_there_are(void **state)
 		must_load(ANY "asn: 1}\n" ANY "asn: 4294967295}\n");
 
 	(void)state;
-	assert_int_equal(find(rules, "", "10.0.0.1", 1, ""), 1);
-	assert_int_equal(find(rules, "", "10.0.0.1", UINT32_MAX, ""), 2);
-	assert_int_equal(find(rules, "", "10.0.0.1", 0, ""), 0);
+	assert_int_equal(find_rule_number(rules, "", "10.0.0.1", 1, ""), 1);
+	assert_int_equal(
+		find_rule_number(rules, "", "10.0.0.1", UINT32_MAX, ""), 2);
+	assert_int_equal(find_rule_number(rules, "", "10.0.0.1", 0, ""), 0);
 	verdict_rules_free(rules);
 }
 
@@ -378,7 +394,7 @@ static void an_address_is_no_longer_than_one_can_be(void **state)
 		memset(address, '1', len);
 		address[len] = '\0';
 		snprintf(yaml, sizeof(yaml), ANY "network: '%s/8'}\n", address);
-		assert_null(load(yaml, "whole", &err));
+		assert_null(load_yaml(yaml, "whole", &err));
 		assert_non_null(strstr(err.text, "network: expected"));
 	}
 }

@@ -4,7 +4,7 @@
 
 #include "collector/tools/import/visit_click.h"
 
-static struct access_text text(const char *s)
+static struct access_text make_access_text(const char *s)
 {
 	return (struct access_text){s, strlen(s)};
 }
@@ -18,19 +18,20 @@ static enum visit_kind take_as(const struct visit_rules *rules,
 		.time_ms = 1431857103000,
 		.ip = {192, 0, 2, 7},
 		.ip_len = 4,
-		.method = text("GET"),
-		.path = text(path),
-		.query = text("x=y"),
+		.method = make_access_text("GET"),
+		.path = make_access_text(path),
+		.query = make_access_text("x=y"),
 		.status = 302,
-		.host = text("Go.Example.com:8080"),
-		.user_agent = text("curl/8"),
+		.host = make_access_text("Go.Example.com:8080"),
+		.user_agent = make_access_text("curl/8"),
 	};
 
 	return visit_click(&visit, rules, 41, arena, click);
 }
 
-static enum visit_kind take(const char *path, const char *prefix,
-			    struct arena *arena, Shortloop__Click *click)
+static enum visit_kind convert_visit(const char *path, const char *prefix,
+				     struct arena *arena,
+				     Shortloop__Click *click)
 {
 	const struct visit_rules rules = {
 		.path_prefix = prefix, .edge = "edge-1", .event_id = 99};
@@ -44,7 +45,8 @@ static void assert_code(const char *path, const char *prefix,
 	struct arena arena = {0};
 	Shortloop__Click click;
 
-	assert_int_equal(take(path, prefix, &arena, &click), VISIT_CLICK);
+	assert_int_equal(convert_visit(path, prefix, &arena, &click),
+			 VISIT_CLICK);
 	assert_string_equal(click.code, expected);
 	arena_free(&arena);
 }
@@ -84,9 +86,10 @@ static void what_names_no_code_is_no_click(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		assert_int_equal(take(paths[i], "/", &arena, &click),
+		assert_int_equal(convert_visit(paths[i], "/", &arena, &click),
 				 VISIT_NO_CODE);
-	assert_int_equal(take("/go", "/go", &arena, &click), VISIT_NO_CODE);
+	assert_int_equal(convert_visit("/go", "/go", &arena, &click),
+			 VISIT_NO_CODE);
 	arena_free(&arena);
 }
 
@@ -122,9 +125,10 @@ static void other_paths_are_elsewhere(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		assert_int_equal(take(paths[i], "/go", &arena, &click),
+		assert_int_equal(convert_visit(paths[i], "/go", &arena, &click),
 				 VISIT_ELSEWHERE);
-	assert_int_equal(take("", "/", &arena, &click), VISIT_NO_REQUEST);
+	assert_int_equal(convert_visit("", "/", &arena, &click),
+			 VISIT_NO_REQUEST);
 	arena_free(&arena);
 }
 
@@ -136,10 +140,11 @@ static void a_code_has_no_more_than_64_bytes(void **state)
 
 	(void)state;
 	memset(path + 1, 'a', 64);
-	assert_int_equal(take(path, "/", &arena, &click), VISIT_CLICK);
+	assert_int_equal(convert_visit(path, "/", &arena, &click), VISIT_CLICK);
 	assert_int_equal(strlen(click.code), 64);
 	path[65] = 'a';
-	assert_int_equal(take(path, "/", &arena, &click), VISIT_NO_CODE);
+	assert_int_equal(convert_visit(path, "/", &arena, &click),
+			 VISIT_NO_CODE);
 	arena_free(&arena);
 }
 
@@ -149,7 +154,7 @@ static void the_click_says_what_the_line_did(void **state)
 	Shortloop__Click c;
 
 	(void)state;
-	assert_int_equal(take("/abc", "/", &arena, &c), VISIT_CLICK);
+	assert_int_equal(convert_visit("/abc", "/", &arena, &c), VISIT_CLICK);
 	assert_int_equal(c.time_ms, 1431857103000);
 	assert_int_equal(c.event_id_high, 99);
 	assert_int_equal(c.event_id, 41);

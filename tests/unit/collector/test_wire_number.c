@@ -12,7 +12,8 @@ static const struct wire_column columns[] = {
 };
 
 /* Checks a message of one varint in the field with that name. */
-static int check(const char *name, uint64_t value, struct error *err)
+static int check_varint_field(const char *name, uint64_t value,
+			      struct error *err)
 {
 	const ProtobufCFieldDescriptor *field =
 		protobuf_c_message_descriptor_get_field_by_name(
@@ -42,11 +43,11 @@ static void a_number_fits_its_column(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(check("status", 65535, &err), 0);
-	assert_int_equal(check("status", 65536, &err), -1);
+	assert_int_equal(check_varint_field("status", 65535, &err), 0);
+	assert_int_equal(check_varint_field("status", 65536, &err), -1);
 	assert_string_equal(err.text, "not a click: status 65536");
-	assert_int_equal(check("status", 99999, &err), -1);
-	assert_int_equal(check("status", UINT64_MAX, &err), -1);
+	assert_int_equal(check_varint_field("status", 99999, &err), -1);
+	assert_int_equal(check_varint_field("status", UINT64_MAX, &err), -1);
 }
 
 static void a_number_fits_its_field_where_no_column_is_narrower(void **state)
@@ -54,9 +55,10 @@ static void a_number_fits_its_field_where_no_column_is_narrower(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(check("outcome", 99, &err), 0);
-	assert_int_equal(check("outcome", INT32_MAX, &err), 0);
-	assert_int_equal(check("outcome", UINT64_C(1) << 31, &err), -1);
+	assert_int_equal(check_varint_field("outcome", 99, &err), 0);
+	assert_int_equal(check_varint_field("outcome", INT32_MAX, &err), 0);
+	assert_int_equal(check_varint_field("outcome", UINT64_C(1) << 31, &err),
+			 -1);
 	assert_string_equal(err.text, "not a click: outcome 2147483648");
 }
 

@@ -64,7 +64,7 @@ static void put_message(struct event *e, unsigned field,
 }
 
 /* Makes a valid click or link event, up to the field under test. */
-static struct event begin(int what)
+static struct event begin_event(int what)
 {
 	static const uint8_t code[] = {3 << 3 | 2, 1, 'c'};
 	struct event e = {0};
@@ -96,7 +96,7 @@ static unsigned id_of_link(void)
 static struct event with_number(int what, bool in_link, unsigned field,
 				uint64_t value)
 {
-	struct event e = begin(what), link = {0};
+	struct event e = begin_event(what), link = {0};
 
 	if (in_link || what == CLICK)
 		put_number(what == CLICK ? &e : &link, field, value);
@@ -119,8 +119,8 @@ static bool is_taken(int what, const struct event *e, struct error *err)
 	return taken;
 }
 
-static uint64_t greatest(const struct column *columns,
-			 const ProtobufCFieldDescriptor *f)
+static uint64_t find_greatest_number(const struct column *columns,
+				     const ProtobufCFieldDescriptor *f)
 {
 	uint64_t most = f->type == PROTOBUF_C_TYPE_UINT32 ? UINT32_MAX
 			: f->type == PROTOBUF_C_TYPE_ENUM ? INT32_MAX
@@ -172,7 +172,7 @@ static unsigned check_all(int what, bool in_link,
 
 	for (unsigned i = 0; i < message->n_fields; i++) {
 		const ProtobufCFieldDescriptor *f = &message->fields[i];
-		uint64_t most = greatest(columns, f);
+		uint64_t most = find_greatest_number(columns, f);
 		struct error err = {0};
 		struct event e;
 

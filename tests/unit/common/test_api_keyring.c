@@ -228,7 +228,7 @@ struct made {
 	struct error err;
 };
 
-static struct made make(struct key_make_options wish)
+static struct made try_make_key(struct key_make_options wish)
 {
 	struct made made = {0};
 
@@ -254,28 +254,29 @@ static void assert_not_made(struct made made)
 static void a_made_key_is_let_in_by_its_line(void **state)
 {
 	(void)state;
-	assert_made(make((struct key_make_options){.name = "crm",
-						   .roles = "create"}),
+	assert_made(try_make_key((struct key_make_options){.name = "crm",
+							   .roles = "create"}),
 		    "crm create sha256:");
 }
 
 static void a_made_key_carries_its_limits(void **state)
 {
 	(void)state;
-	assert_made(make((struct key_make_options){.name = "crm",
-						   .roles = "create",
-						   .rate = "100/s",
-						   .burst = "200"}),
+	assert_made(try_make_key((struct key_make_options){.name = "crm",
+							   .roles = "create",
+							   .rate = "100/s",
+							   .burst = "200"}),
 		    " rate=100/s burst=200");
 }
 
 static void a_made_key_carries_its_account_and_owners(void **state)
 {
 	(void)state;
-	assert_made(make((struct key_make_options){.name = "crm",
-						   .roles = "create",
-						   .account = "acme",
-						   .owners = "ann,J%20Doe"}),
+	assert_made(try_make_key(
+			    (struct key_make_options){.name = "crm",
+						      .roles = "create",
+						      .account = "acme",
+						      .owners = "ann,J%20Doe"}),
 		    " account=acme owners=ann,J%20Doe");
 }
 
@@ -296,14 +297,14 @@ static void a_key_is_not_made_of_what_the_file_would_refuse(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_not_made(make(bad[i]));
+		assert_not_made(try_make_key(bad[i]));
 }
 
 static void made_keys_differ(void **state)
 {
-	struct made a = make(
+	struct made a = try_make_key(
 		(struct key_make_options){.name = "crm", .roles = "create"});
-	struct made b = make(
+	struct made b = try_make_key(
 		(struct key_make_options){.name = "crm", .roles = "create"});
 
 	(void)state;

@@ -15,7 +15,7 @@ struct world {
 
 /* Fills in runs of members and of other numbers, shorter and longer than a
  * word. */
-static void fill(struct world *w)
+static void fill_bits_and_array(struct world *w)
 {
 	bool in = random() % 2;
 	long length = 0;
@@ -39,7 +39,7 @@ static void each_round(void (*check)(const struct world *w))
 	for (int round = 0; round < ROUNDS; round++) {
 		struct world w;
 
-		fill(&w);
+		fill_bits_and_array(&w);
 		check(&w);
 		free(w.bits);
 	}

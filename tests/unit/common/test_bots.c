@@ -50,7 +50,7 @@ static struct bots *load_both(const char *list, const char *patterns,
 	return bots;
 }
 
-static struct bots *load(const char *text, struct error *err)
+static struct bots *load_robot_list(const char *text, struct error *err)
 {
 	return load_both(text, NULL, err);
 }
@@ -69,7 +69,7 @@ static const char list[] =
 static int kind_of(const char *user_agent)
 {
 	struct error err = {0};
-	struct bots *bots = load(list, &err);
+	struct bots *bots = load_robot_list(list, &err);
 	struct pattern_matcher *m;
 	struct bot bot;
 	int found = -1;
@@ -223,7 +223,7 @@ static void assert_refused(const char *text, const char *reason)
 {
 	struct error err = {0};
 
-	assert_null(load(text, &err));
+	assert_null(load_robot_list(text, &err));
 	assert_int_equal(err.code, ERROR_CONFIG);
 	if (!strstr(err.text, reason))
 		fail_msg("%s", err.text);
@@ -382,8 +382,8 @@ static void a_pattern_that_is_only_javascript_is_refused(void **state)
 	assert_patterns_refused("{}", "expected an array of patterns");
 }
 
-static struct verdict judge(const char *purpose, bool head,
-			    enum verdict_kind by_user_agent)
+static struct verdict decide_verdict(const char *purpose, bool head,
+				     enum verdict_kind by_user_agent)
 {
 	return verdict_of_request(purpose, head,
 				  (struct verdict){by_user_agent, "agent"});
@@ -391,7 +391,8 @@ static struct verdict judge(const char *purpose, bool head,
 
 static void a_prefetch_is_no_visit(void **state)
 {
-	struct verdict v = judge("prefetch;prerender", false, VERDICT_HUMAN);
+	struct verdict v =
+		decide_verdict("prefetch;prerender", false, VERDICT_HUMAN);
 
 	(void)state;
 	assert_int_equal(v.kind, VERDICT_PREFETCH);
@@ -400,7 +401,7 @@ static void a_prefetch_is_no_visit(void **state)
 
 static void a_head_request_is_no_visit(void **state)
 {
-	struct verdict v = judge("", true, VERDICT_HUMAN);
+	struct verdict v = decide_verdict("", true, VERDICT_HUMAN);
 
 	(void)state;
 	assert_int_equal(v.kind, VERDICT_PREFETCH);
@@ -409,7 +410,7 @@ static void a_head_request_is_no_visit(void **state)
 
 static void a_robot_that_prefetches_is_a_robot(void **state)
 {
-	struct verdict v = judge("prefetch", true, VERDICT_MONITOR);
+	struct verdict v = decide_verdict("prefetch", true, VERDICT_MONITOR);
 
 	(void)state;
 	assert_int_equal(v.kind, VERDICT_MONITOR);

@@ -12,7 +12,7 @@
 
 #define WORD "LowCardinality(String)"
 
-static void put(struct buf *b, const char *text)
+static void put_text(struct buf *b, const char *text)
 {
 	rowbinary_string(b, text, strlen(text));
 }
@@ -52,9 +52,9 @@ static void numbers_and_texts_go_column_by_column(void **state)
 
 	(void)state;
 	rowbinary_u16(&rows, 1);
-	put(&rows, "a");
+	put_text(&rows, "a");
 	rowbinary_u16(&rows, 2);
-	put(&rows, "");
+	put_text(&rows, "");
 	assert_encodes("n UInt16, s String", &rows, expected,
 		       sizeof(expected) - 1);
 }
@@ -73,12 +73,12 @@ static void words_that_repeat_are_sent_once(void **state)
 	struct buf rows = {0};
 
 	(void)state;
-	put(&rows, "x");
-	put(&rows, "p");
-	put(&rows, "y");
-	put(&rows, "p");
-	put(&rows, "x");
-	put(&rows, "q");
+	put_text(&rows, "x");
+	put_text(&rows, "p");
+	put_text(&rows, "y");
+	put_text(&rows, "p");
+	put_text(&rows, "x");
+	put_text(&rows, "q");
 	assert_encodes("a " WORD ", b " WORD, &rows, expected,
 		       sizeof(expected) - 1);
 }
@@ -95,11 +95,11 @@ static void an_array_says_where_each_row_ends(void **state)
 
 	(void)state;
 	rowbinary_count(&rows, 2);
-	put(&rows, "x");
-	put(&rows, "y");
+	put_text(&rows, "x");
+	put_text(&rows, "y");
 	rowbinary_count(&rows, 0);
 	rowbinary_count(&rows, 1);
-	put(&rows, "x");
+	put_text(&rows, "x");
 	assert_encodes("t Array(" WORD ")", &rows, expected,
 		       sizeof(expected) - 1);
 }
@@ -117,11 +117,11 @@ static void a_map_is_keys_and_values(void **state)
 
 	(void)state;
 	rowbinary_count(&rows, 1);
-	put(&rows, "k");
-	put(&rows, "v");
+	put_text(&rows, "k");
+	put_text(&rows, "v");
 	rowbinary_count(&rows, 1);
-	put(&rows, "k");
-	put(&rows, "w");
+	put_text(&rows, "k");
+	put_text(&rows, "w");
 	assert_encodes("m Map(" WORD ", String)", &rows, expected,
 		       sizeof(expected) - 1);
 }
@@ -151,7 +151,7 @@ static void many_words_have_wider_numbers(void **state)
 	(void)state;
 	for (int i = 0; i < 300; i++) {
 		snprintf(word, sizeof(word), "%d", i);
-		put(&rows, word);
+		put_text(&rows, word);
 	}
 	assert_int_equal(0,
 			 columns_encode(c, rows.data, rows.len, &first, &err));
@@ -175,10 +175,10 @@ static void rows_cut_anywhere_are_refused(void **state)
 
 	(void)state;
 	rowbinary_u16(&row, 7);
-	put(&row, "word");
-	put(&row, "text");
+	put_text(&row, "word");
+	put_text(&row, "text");
 	rowbinary_count(&row, 1);
-	put(&row, "tag");
+	put_text(&row, "tag");
 	for (size_t len = 1; len < row.len; len++) {
 		struct error err = {0};
 		char *cut = malloc(len);

@@ -58,7 +58,8 @@ static const struct setting_group groups[] = {{.section = &section}};
 static const char *const foreign[] = {"other", NULL};
 static struct config_spec spec = {groups, 1, foreign};
 
-static int load(const char *yaml, struct sample *config, struct error *err)
+static int load_settings(const char *yaml, struct sample *config,
+			 struct error *err)
 {
 	char path[64];
 	int status;
@@ -79,7 +80,7 @@ static void an_empty_file_gives_the_fallbacks(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(load("", &config, &err), 0);
+	assert_int_equal(load_settings("", &config, &err), 0);
 	assert_string_equal(config.address, "127.0.0.1:80");
 	assert_int_equal(config.timeout, 30000);
 	assert_int_equal(config.limit, 16384);
@@ -98,18 +99,18 @@ static void what_is_given_is_taken(void **state)
 
 	(void)state;
 	setenv("UNIT_SECRET", "open sesame", 1);
-	assert_int_equal(load("other: {x: 1}\n"
-			      "part:\n"
-			      "  timeout: 2m\n"
-			      "  limit: 1GiB\n"
-			      "  quick: true\n"
-			      "  mode: fast\n"
-			      "  password: env:UNIT_SECRET\n"
-			      "  brokers: [k:9092]\n"
-			      "  servers:\n"
-			      "    - name: one\n"
-			      "    - {name: two, weight: 7}\n",
-			      &config, &err),
+	assert_int_equal(load_settings("other: {x: 1}\n"
+				       "part:\n"
+				       "  timeout: 2m\n"
+				       "  limit: 1GiB\n"
+				       "  quick: true\n"
+				       "  mode: fast\n"
+				       "  password: env:UNIT_SECRET\n"
+				       "  brokers: [k:9092]\n"
+				       "  servers:\n"
+				       "    - name: one\n"
+				       "    - {name: two, weight: 7}\n",
+				       &config, &err),
 			 0);
 	servers = config.servers.items;
 	assert_int_equal(config.timeout, 120000);
@@ -175,7 +176,8 @@ static void a_mistake_names_line_column_key_and_what_was_expected(void **state)
 		struct sample config = {0};
 		struct error err = {0};
 
-		assert_int_equal(load(cases[i].yaml, &config, &err), -1);
+		assert_int_equal(load_settings(cases[i].yaml, &config, &err),
+				 -1);
 		assert_int_equal(err.code, ERROR_CONFIG);
 		assert_string_equal(err.text, cases[i].said);
 		config_release(&spec, &config);
@@ -250,13 +252,14 @@ static void broken_yaml_is_an_error_with_its_place(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(load("part:\n  count: [1\n", &config, &err), -1);
+	assert_int_equal(load_settings("part:\n  count: [1\n", &config, &err),
+			 -1);
 	assert_int_equal(err.code, ERROR_CONFIG);
 	assert_memory_equal(err.text, ":3:1: ", 6);
 	config_release(&spec, &config);
 }
 
-static char *printed(void (*print)(FILE *out, void *arg), void *arg)
+static char *capture_print(void (*print)(FILE *out, void *arg), void *arg)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -295,15 +298,16 @@ static void printed_settings_load_again(void **state)
 	char *first, *second;
 
 	(void)state;
-	assert_int_equal(load("part:\n"
+	assert_int_equal(
+		load_settings("part:\n"
 			      "  address: \"with \\\"quotes\\\" and: colon\"\n"
 			      "  brokers: [\"::1\", \"a:\"]\n"
 			      "  servers: [{name: a}, {name: b, weight: 3}]\n",
 			      &config, &err),
-			 0);
-	first = printed(print_effective, &config);
-	assert_int_equal(load(first, &again, &err), 0);
-	second = printed(print_effective, &again);
+		0);
+	first = capture_print(print_effective, &config);
+	assert_int_equal(load_settings(first, &again, &err), 0);
+	second = capture_print(print_effective, &again);
 	assert_string_equal(first, second);
 	free(first);
 	free(second);
@@ -318,8 +322,9 @@ static void text_that_looks_like_an_octal_number_is_quoted(void **state)
 	char *text;
 
 	(void)state;
-	assert_int_equal(load("part: {address: 0660}", &config, &err), 0);
-	text = printed(print_effective, &config);
+	assert_int_equal(load_settings("part: {address: 0660}", &config, &err),
+			 0);
+	text = capture_print(print_effective, &config);
 	assert_non_null(strstr(text, "address: \"0660\""));
 	free(text);
 	config_release(&spec, &config);
@@ -333,9 +338,10 @@ static void a_secret_is_never_printed(void **state)
 
 	(void)state;
 	setenv("UNIT_SECRET", "open sesame", 1);
-	assert_int_equal(
-		load("part: {password: env:UNIT_SECRET}", &config, &err), 0);
-	text = printed(print_effective, &config);
+	assert_int_equal(load_settings("part: {password: env:UNIT_SECRET}",
+				       &config, &err),
+			 0);
+	text = capture_print(print_effective, &config);
 	assert_null(strstr(text, "sesame"));
 	assert_non_null(strstr(text, "password: \"***\""));
 	free(text);
@@ -357,12 +363,14 @@ static void a_credential_is_read_where_systemd_put_it(void **state)
 	fputs("open sesame\n", out);
 	fclose(out);
 	setenv("CREDENTIALS_DIRECTORY", directory, 1);
-	assert_int_equal(
-		load("part: {password: credential:pass}", &config, &err), 0);
+	assert_int_equal(load_settings("part: {password: credential:pass}",
+				       &config, &err),
+			 0);
 	assert_string_equal(config.password, "open sesame");
 	config_release(&spec, &config);
-	assert_int_equal(
-		load("part: {password: credential:none}", &config, &err), -1);
+	assert_int_equal(load_settings("part: {password: credential:none}",
+				       &config, &err),
+			 -1);
 	assert_non_null(strstr(err.text, "/none: No such file"));
 	config_release(&spec, &config);
 	unsetenv("CREDENTIALS_DIRECTORY");
@@ -374,13 +382,13 @@ static void the_sample_loads_as_the_fallbacks(void **state)
 {
 	struct sample sample = {0}, plain = {0};
 	struct error err = {0};
-	char *text = printed(print_sample, &spec), *a, *b;
+	char *text = capture_print(print_sample, &spec), *a, *b;
 
 	(void)state;
-	assert_int_equal(load(text, &sample, &err), 0);
-	assert_int_equal(load("", &plain, &err), 0);
-	a = printed(print_effective, &sample);
-	b = printed(print_effective, &plain);
+	assert_int_equal(load_settings(text, &sample, &err), 0);
+	assert_int_equal(load_settings("", &plain, &err), 0);
+	a = capture_print(print_effective, &sample);
+	b = capture_print(print_effective, &plain);
 	assert_string_equal(a, b);
 	free(text);
 	free(a);
@@ -421,8 +429,8 @@ static void what_sighup_does_stands_behind_the_help(void **state)
 		"The journal.  The file is opened again on SIGHUP.\n",
 		"The name.\n",
 	};
-	char *sample = printed(print_sample, &file_spec);
-	char *man = printed(print_man, &file_spec);
+	char *sample = capture_print(print_sample, &file_spec);
+	char *man = capture_print(print_man, &file_spec);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
@@ -443,8 +451,8 @@ static void only_what_is_ours_is_read_again(void **state)
 		{.section = &file_section, .borrowed = true},
 	};
 	struct config_spec others = {groups_of_others, 2, NULL};
-	char *ours = printed(print_reloads, &file_spec);
-	char *theirs = printed(print_reloads, &others);
+	char *ours = capture_print(print_reloads, &file_spec);
+	char *theirs = capture_print(print_reloads, &others);
 
 	(void)state;
 	assert_string_equal(

@@ -39,19 +39,20 @@ static const struct setting_section section = {
 static const struct setting_group groups[] = {{.section = &section}};
 static const struct config_spec spec = {groups, 1, NULL};
 
-static int load(const char *yaml, struct sample *config, struct error *err)
+static int load_settings(const char *yaml, struct sample *config,
+			 struct error *err)
 {
 	return config_load_text(&spec, "it", yaml, config, err);
 }
 
-static void print(const char *yaml, char out[1024])
+static void print_settings(const char *yaml, char out[1024])
 {
 	struct sample config = {0};
 	struct error err = {0};
 	FILE *file = tmpfile();
 
 	assert_non_null(file);
-	assert_int_equal(load(yaml, &config, &err), 0);
+	assert_int_equal(load_settings(yaml, &config, &err), 0);
 	config_print(&spec, &config, file);
 	config_release(&spec, &config);
 	rewind(file);
@@ -81,7 +82,7 @@ static void a_secret_among_options_is_read_from_where_it_is(void **state)
 		 "part: {options: [a.password=file:%s, b=file:/plain, "
 		 "c.password=env:UNIT_SECRET, d.password=credential:kafka]}",
 		 path);
-	assert_int_equal(load(yaml, &config, &err), 0);
+	assert_int_equal(load_settings(yaml, &config, &err), 0);
 	assert_string_equal(config.options.items[0], "a.password=of a file=1");
 	assert_string_equal(config.options.items[1], "b=file:/plain");
 	assert_string_equal(config.options.items[2],
@@ -105,14 +106,14 @@ static void a_print_has_no_secret(void **state)
 
 	(void)state;
 	setenv("UNIT_SECRET", "https://me:" HIDDEN "/p@ss@host:8443/x", 1);
-	print("part:\n"
-	      "  url: env:UNIT_SECRET\n"
-	      "  page: https://u:" HIDDEN "@example.org/a@b and http://" HIDDEN
-	      "@c/\n"
-	      "  password: env:UNIT_SECRET\n"
-	      "  options: [a.password=env:UNIT_SECRET, b=1]\n"
-	      "  pages: [https://u:" HIDDEN "@d/, https://e/x@y]\n",
-	      out);
+	print_settings("part:\n"
+		       "  url: env:UNIT_SECRET\n"
+		       "  page: https://u:" HIDDEN
+		       "@example.org/a@b and http://" HIDDEN "@c/\n"
+		       "  password: env:UNIT_SECRET\n"
+		       "  options: [a.password=env:UNIT_SECRET, b=1]\n"
+		       "  pages: [https://u:" HIDDEN "@d/, https://e/x@y]\n",
+		       out);
 	assert_null(strstr(out, HIDDEN));
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		assert_non_null(strstr(out, wanted[i]));
@@ -159,7 +160,8 @@ static void what_is_not_where_it_belongs_is_refused_unseen(void **state)
 		struct sample config = {0};
 		struct error err = {0};
 
-		assert_int_equal(load(cases[i].yaml, &config, &err), -1);
+		assert_int_equal(load_settings(cases[i].yaml, &config, &err),
+				 -1);
 		assert_int_equal(err.code, ERROR_CONFIG);
 		assert_null(strstr(err.text, HIDDEN));
 		if (!strstr(err.text, cases[i].says))

@@ -79,7 +79,7 @@ static void assert_refused(const char *yaml, const char *says)
 }
 
 /* Returns the print of a file. */
-static char *printed(const char *yaml)
+static char *print_settings(const char *yaml)
 {
 	struct sample config = {0};
 	struct error err = {0};
@@ -103,7 +103,7 @@ static void is_printed(const char *setting, const char *line)
 
 	snprintf(yaml, sizeof(yaml), "part:\n  %s\n", setting);
 	snprintf(want, sizeof(want), "\n  %s\n", line);
-	text = printed(yaml);
+	text = print_settings(yaml);
 	if (!strstr(text, want))
 		fail_msg("'%s' is not in:\n%s", line, text);
 	free(text);

@@ -26,7 +26,7 @@ static void hand_over(const int *fds, int count, const char *names)
 }
 
 /* Returns a listening socket at a number that hand_over does not use. */
-static int listening(void)
+static int make_listening_socket(void)
 {
 	struct error err;
 	int fd, moved;
@@ -37,7 +37,7 @@ static int listening(void)
 	return moved;
 }
 
-static struct inherited *made(void)
+static struct inherited *make_inherited(void)
 {
 	struct error err;
 	struct inherited *in = inherited_new(&err);
@@ -48,8 +48,9 @@ static struct inherited *made(void)
 
 static void what_is_handed_over_is_taken_with_its_names(void **state)
 {
-	const int fds[] = {listening(), listening(), listening()};
-	struct inherited *in = made();
+	const int fds[] = {make_listening_socket(), make_listening_socket(),
+			   make_listening_socket()};
+	struct inherited *in = make_inherited();
 	char name[INHERITED_NAME_MAX];
 	struct error err;
 
@@ -72,8 +73,8 @@ static void what_is_handed_over_is_taken_with_its_names(void **state)
 
 static void what_was_meant_for_a_parent_is_left(void **state)
 {
-	const int fds[] = {listening()};
-	struct inherited *in = made();
+	const int fds[] = {make_listening_socket()};
+	struct inherited *in = make_inherited();
 	struct error err;
 
 	(void)state;
@@ -91,7 +92,7 @@ static void nothing_and_nonsense_are_no_sockets(void **state)
 {
 	static const char *const counts[] = {"",  "0",	"-1",
 					     "x", "1x", "99999999999999999999"};
-	struct inherited *in = made();
+	struct inherited *in = make_inherited();
 	struct error err;
 
 	(void)state;
@@ -108,8 +109,8 @@ static void nothing_and_nonsense_are_no_sockets(void **state)
 static void one_of_no_use_is_a_mistake_of_configuration(void **state)
 {
 	const int fds[] = {fcntl(socket(AF_INET, SOCK_DGRAM, 0), F_DUPFD, 100),
-			   listening()};
-	struct inherited *in = made();
+			   make_listening_socket()};
+	struct inherited *in = make_inherited();
 	struct error err = {0};
 
 	(void)state;
@@ -125,7 +126,7 @@ static void one_of_no_use_is_a_mistake_of_configuration(void **state)
 
 /* --- keeping -------------------------------------------------------------- */
 
-static int manager(char name[64])
+static int make_manager_socket(char name[64])
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -139,7 +140,7 @@ static int manager(char name[64])
 }
 
 /* Returns the descriptor that came with the text, or -1. */
-static int receive(int fd, const char *text)
+static int receive_descriptor(int fd, const char *text)
 {
 	char got[512] = "", control[CMSG_SPACE(sizeof(int))];
 	struct iovec bytes = {got, sizeof(got) - 1};
@@ -163,16 +164,18 @@ static void a_manager_is_given_the_same_socket(void **state)
 	struct stat ours, its;
 	struct error err;
 	char name[64];
-	int at = manager(name), fd = listening(), passed;
+	int at = make_manager_socket(name), fd = make_listening_socket(),
+	    passed;
 
 	(void)state;
 	assert_int_equal(fd_store_put("web-7", fd, &err), 0);
-	passed = receive(at, "FDSTORE=1\nFDPOLL=0\nFDNAME=web-7");
+	passed = receive_descriptor(at, "FDSTORE=1\nFDPOLL=0\nFDNAME=web-7");
 	assert_int_equal(fstat(fd, &ours), 0);
 	assert_int_equal(fstat(passed, &its), 0);
 	assert_int_equal(ours.st_ino, its.st_ino);
 	assert_int_equal(fd_store_remove("web-7", &err), 0);
-	assert_int_equal(receive(at, "FDSTOREREMOVE=1\nFDNAME=web-7"), -1);
+	assert_int_equal(
+		receive_descriptor(at, "FDSTOREREMOVE=1\nFDNAME=web-7"), -1);
 	close(passed);
 	close(fd);
 	close(at);

@@ -13,7 +13,7 @@ struct received {
 	size_t count;
 };
 
-static struct received receive(int from)
+static struct received receive_message(int from)
 {
 	struct received r = {0};
 	char control[CMSG_SPACE(sizeof(r.fds))];
@@ -40,7 +40,7 @@ static void close_all(const int *fds, size_t count)
 		close(fds[i]);
 }
 
-static void pair(int ret[2], int type)
+static void make_socket_pair(int ret[2], int type)
 {
 	assert_int_equal(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ret), 0);
 }
@@ -51,9 +51,9 @@ static void text_goes_without_any(void **state)
 	int ends[2];
 
 	(void)state;
-	pair(ends, SOCK_DGRAM);
+	make_socket_pair(ends, SOCK_DGRAM);
 	assert_int_equal(fds_send(ends[0], "READY=1", 7, NULL, 0), 7);
-	r = receive(ends[1]);
+	r = receive_message(ends[1]);
 	assert_string_equal(r.text, "READY=1");
 	assert_int_equal(r.count, 0);
 	close_all(ends, 2);
@@ -67,12 +67,12 @@ static void as_many_as_the_kernel_takes_arrive(void **state)
 	char byte = 0;
 
 	(void)state;
-	pair(ends, SOCK_STREAM);
+	make_socket_pair(ends, SOCK_STREAM);
 	assert_int_equal(pipe(pipes), 0);
 	for (size_t i = 0; i < FDS_SEND_MAX; i++)
 		many[i] = pipes[1];
 	assert_int_equal(fds_send(ends[0], "x", 1, many, FDS_SEND_MAX), 1);
-	r = receive(ends[1]);
+	r = receive_message(ends[1]);
 	assert_int_equal(r.count, FDS_SEND_MAX);
 	assert_int_equal(write(r.fds[FDS_SEND_MAX - 1], "y", 1), 1);
 	assert_int_equal(read(pipes[0], &byte, 1), 1);
@@ -87,7 +87,7 @@ static void more_are_refused(void **state)
 	int ends[2], many[FDS_SEND_MAX + 1];
 
 	(void)state;
-	pair(ends, SOCK_STREAM);
+	make_socket_pair(ends, SOCK_STREAM);
 	for (size_t i = 0; i < FDS_SEND_MAX + 1; i++)
 		many[i] = ends[0];
 	assert_int_equal(fds_send(ends[0], "x", 1, many, FDS_SEND_MAX + 1), -1);
@@ -101,7 +101,7 @@ static void a_peer_that_went_is_an_error(void **state)
 	int ends[2];
 
 	(void)state;
-	pair(ends, SOCK_STREAM);
+	make_socket_pair(ends, SOCK_STREAM);
 	close(ends[1]);
 	assert_int_equal(fds_send(ends[0], "x", 1, NULL, 0), -1);
 	assert_int_equal(errno, EPIPE);

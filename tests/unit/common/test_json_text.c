@@ -4,8 +4,9 @@
 
 #include "common/json_text.h"
 
-static void expect(void (*put)(struct buf *b, const char *text, size_t len),
-		   const char *text, size_t len, const char *json)
+static void expect_json(void (*put)(struct buf *b, const char *text,
+				    size_t len),
+			const char *text, size_t len, const char *json)
 {
 	struct buf out = {0};
 
@@ -14,13 +15,14 @@ static void expect(void (*put)(struct buf *b, const char *text, size_t len),
 	buf_free(&out);
 }
 
-#define LOSSY(text, json) expect(json_put_lossy, text, sizeof(text) - 1, json)
+#define LOSSY(text, json)                                                      \
+	expect_json(json_put_lossy, text, sizeof(text) - 1, json)
 
 static void quotes_and_control_characters_are_escaped(void **state)
 {
 	(void)state;
-	expect(json_put_string, "a\"b\\c\nd\x01", 8,
-	       "\"a\\\"b\\\\c\\nd\\u0001\"");
+	expect_json(json_put_string, "a\"b\\c\nd\x01", 8,
+		    "\"a\\\"b\\\\c\\nd\\u0001\"");
 }
 
 static void well_formed_text_is_kept(void **state)

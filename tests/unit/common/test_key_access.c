@@ -75,7 +75,7 @@ static struct api_keyring *ring_with(const char *words,
 	return ring;
 }
 
-static char letter(bool may)
+static char permission_letter(bool may)
 {
 	return may ? 'x' : '.';
 }
@@ -84,16 +84,16 @@ static void try_links(const struct api_key_info *who, enum key_deed deed,
 		      char ret[LINKS + 1])
 {
 	for (size_t i = 0; i < LINKS; i++)
-		ret[i] = letter(key_may(who, deed, &links[i]));
+		ret[i] = permission_letter(key_may(who, deed, &links[i]));
 	ret[LINKS] = '\0';
 }
 
 static void try_all(const struct api_key_info *who, char ret[5])
 {
-	ret[0] = letter(key_may(who, KEY_READS_ALL, NULL));
-	ret[1] = letter(key_may(who, KEY_READS_OWNERS, NULL));
-	ret[2] = letter(key_may(who, KEY_READS_RUNS, NULL));
-	ret[3] = letter(key_may(who, KEY_MODERATES_LINK, NULL));
+	ret[0] = permission_letter(key_may(who, KEY_READS_ALL, NULL));
+	ret[1] = permission_letter(key_may(who, KEY_READS_OWNERS, NULL));
+	ret[2] = permission_letter(key_may(who, KEY_READS_RUNS, NULL));
+	ret[3] = permission_letter(key_may(who, KEY_MODERATES_LINK, NULL));
 	ret[4] = '\0';
 }
 
@@ -301,7 +301,7 @@ static void a_domain_is_for_the_accounts_it_names(void **state)
 					accounts[l % LISTS][list.count]);
 				list.count++;
 			}
-			found[l + (l >= LISTS)] = letter(
+			found[l + (l >= LISTS)] = permission_letter(
 				key_may_use_domain(&who, &list, l >= LISTS));
 		}
 		found[LISTS] = ' ';

@@ -22,7 +22,7 @@ static enum api_role role_of(struct http_slice where)
 	return http_slice_is(where, "/create") ? API_CREATE : API_ADMIN;
 }
 
-static void handle(struct http_request *req, void *arg)
+static void reply_key_name(struct http_request *req, void *arg)
 {
 	struct asked *a = arg;
 	struct api_key_info who = {0};
@@ -31,7 +31,7 @@ static void handle(struct http_request *req, void *arg)
 		http_reply_text(req, 200, who.name);
 }
 
-static void start(struct asked *a, const char *file)
+static void start_listener(struct asked *a, const char *file)
 {
 	struct api_keyring_options options = {
 		.path = path,
@@ -48,11 +48,11 @@ static void start(struct asked *a, const char *file)
 	if (!a->ring)
 		fail_msg("%s", err.text);
 	world_configure(a->w);
-	world_open_for(a->w, handle, a);
+	world_open_for(a->w, reply_key_name, a);
 	world_run(a->w);
 }
 
-static void stop(struct asked *a)
+static void stop_listener(struct asked *a)
 {
 	world_stop(a->w);
 	world_free(a->w);
@@ -61,7 +61,8 @@ static void stop(struct asked *a)
 }
 
 /* Returns the answer to a request with these lines; the caller frees it. */
-static char *ask(struct asked *a, const char *where, const char *lines)
+static char *request_answer(struct asked *a, const char *where,
+			    const char *lines)
 {
 	char text[1024];
 
@@ -74,7 +75,7 @@ static char *ask(struct asked *a, const char *where, const char *lines)
 static void assert_answered(struct asked *a, const char *where,
 			    const char *lines, int status, const char *says)
 {
-	char *answer = ask(a, where, lines);
+	char *answer = request_answer(a, where, lines);
 
 	if (status_of(answer) != status || !strstr(answer, says))
 		fail_msg("%s, %s: %s", where, lines, answer);
@@ -88,7 +89,7 @@ static void a_request_has_the_roles_of_its_key(void **state)
 	struct asked a = {0};
 
 	(void)state;
-	start(&a, "crm read " SESAME "\nboss admin " OTHER "\n");
+	start_listener(&a, "crm read " SESAME "\nboss admin " OTHER "\n");
 	assert_answered(&a, "/own", KEY, 200, "crm");
 	assert_answered(&a, "/read", KEY, 200, "crm");
 	assert_answered(&a, "/create", KEY, 403, "the role 'create'");
@@ -96,7 +97,7 @@ static void a_request_has_the_roles_of_its_key(void **state)
 	assert_answered(&a, "/admin", KEY, 403,
 			"WWW-Authenticate: Bearer realm=\"shortloop\", "
 			"error=\"insufficient_scope\"");
-	stop(&a);
+	stop_listener(&a);
 }
 
 static void a_role_that_lacks_is_named(void **state)
@@ -104,11 +105,11 @@ static void a_role_that_lacks_is_named(void **state)
 	struct asked a = {0};
 
 	(void)state;
-	start(&a, "crm create " SESAME "\n");
+	start_listener(&a, "crm create " SESAME "\n");
 	assert_answered(&a, "/create", KEY, 200, "crm");
 	assert_answered(&a, "/read", KEY, 403, "the role 'read'");
 	assert_answered(&a, "/own", KEY, 403, "the role 'read-own' or 'read'");
-	stop(&a);
+	stop_listener(&a);
 }
 
 static void a_key_is_what_follows_bearer(void **state)
@@ -132,7 +133,7 @@ static void a_key_is_what_follows_bearer(void **state)
 	struct asked a = {0};
 
 	(void)state;
-	start(&a, "crm read " SESAME "\n");
+	start_listener(&a, "crm read " SESAME "\n");
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		assert_answered(&a, "/own", none[i], 401, "send an API key");
 		assert_answered(&a, "/own", none[i], 401,
@@ -142,7 +143,7 @@ static void a_key_is_what_follows_bearer(void **state)
 		assert_answered(&a, "/own", others[i], 401, "not known here");
 	assert_answered(&a, "/own", "authorization: bearer   open sesame\r\n",
 			200, "crm");
-	stop(&a);
+	stop_listener(&a);
 }
 
 static void who_asks_too_often_is_told_when_to_come_again(void **state)
@@ -150,7 +151,7 @@ static void who_asks_too_often_is_told_when_to_come_again(void **state)
 	struct asked a = {.cost = 1};
 
 	(void)state;
-	start(&a, "crm read " SESAME " rate=1/h burst=2\n");
+	start_listener(&a, "crm read " SESAME " rate=1/h burst=2\n");
 	assert_answered(&a, "/own", KEY, 200, "crm");
 	assert_answered(&a, "/own", KEY, 200, "crm");
 	/* A refused request takes no token, and its answer has no rate headers.
@@ -161,7 +162,7 @@ static void who_asks_too_often_is_told_when_to_come_again(void **state)
 			"RateLimit-Policy: \"key\";q=2;w=7200\r\n");
 	assert_answered(&a, "/own", KEY, 429, "RateLimit: \"key\";r=0;t=7");
 	assert_answered(&a, "/own", KEY, 429, "Retry-After: 3");
-	stop(&a);
+	stop_listener(&a);
 }
 
 static void refusals_by_rate_are_counted_by_key(void **state)
@@ -170,14 +171,14 @@ static void refusals_by_rate_are_counted_by_key(void **state)
 	struct api_key_info who;
 
 	(void)state;
-	start(&a, "crm read " SESAME " rate=2/h\n");
+	start_listener(&a, "crm read " SESAME " rate=2/h\n");
 	assert_true(api_keyring_find(a.ring, "open sesame", 11, &who));
 	assert_answered(&a, "/own", KEY, 200, "crm");
 	assert_int_equal(metric_value(who.limited), 0);
 	assert_answered(&a, "/own", KEY, 429, "");
 	assert_answered(&a, "/own", KEY, 429, "");
 	assert_int_equal(metric_value(who.limited), 2);
-	stop(&a);
+	stop_listener(&a);
 }
 
 /* A batch takes a token for each line. */
@@ -186,10 +187,10 @@ static void what_pays_otherwise_is_asked_for_no_token(void **state)
 	struct asked a = {.cost = 0};
 
 	(void)state;
-	start(&a, "crm read " SESAME " rate=1/h\n");
+	start_listener(&a, "crm read " SESAME " rate=1/h\n");
 	for (int i = 0; i < 3; i++)
 		assert_answered(&a, "/own", KEY, 200, "crm");
-	stop(&a);
+	stop_listener(&a);
 }
 
 /* The bucket may have a debt larger than a stricter line allows. */
@@ -201,14 +202,14 @@ static void what_pays_otherwise_waits_for_no_other_rate(void **state)
 	int64_t wait_ms;
 
 	(void)state;
-	start(&a, "crm read " SESAME " rate=9/h\n");
+	start_listener(&a, "crm read " SESAME " rate=9/h\n");
 	assert_true(api_keyring_find(a.ring, "open sesame", 11, &who));
 	assert_true(rate_limiter_take(who.limiter, 9, clock_monotonic_ns(),
 				      &wait_ms));
 	write_file("crm read " SESAME " rate=9/h burst=1\n");
 	assert_int_equal(api_keyring_reload(a.ring, &err), 0);
 	assert_answered(&a, "/own", KEY, 200, "crm");
-	stop(&a);
+	stop_listener(&a);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
 
 #include "common/keys/key_names.h"
 
-static struct key_names *parse(const char *text)
+static struct key_names *parse_names(const char *text)
 {
 	struct error err = {0};
 	struct key_names *names = key_names_parse(text, &err);
@@ -28,7 +28,7 @@ static void assert_refused(const char *text, const char *says)
 /* Compares the names in `text`, each in brackets. */
 static void assert_names(const char *text, const char *expected)
 {
-	struct key_names *names = parse(text);
+	struct key_names *names = parse_names(text);
 	const char *name = NULL;
 	char found[256] = "";
 
@@ -66,7 +66,7 @@ static void any_byte_that_prints_may_be_escaped(void **state)
 }
 
 /* Returns `text` this many times, separated by `by`. */
-static char *repeat(const char *text, const char *by, size_t times)
+static char *repeat_text(const char *text, const char *by, size_t times)
 {
 	char *all = calloc(times, strlen(text) + strlen(by) + 1);
 
@@ -92,23 +92,24 @@ static void a_name_and_a_list_are_only_so_long(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		text = repeat(cases[i].text, cases[i].by, cases[i].most);
-		key_names_free(parse(text));
+		text = repeat_text(cases[i].text, cases[i].by, cases[i].most);
+		key_names_free(parse_names(text));
 		free(text);
-		text = repeat(cases[i].text, cases[i].by, cases[i].most + 1);
+		text = repeat_text(cases[i].text, cases[i].by,
+				   cases[i].most + 1);
 		assert_refused(text, cases[i].says);
 		free(text);
 	}
 	/* The longest name may follow others. */
-	text = repeat("x", "", KEY_LISTED_NAME_MAX + 4);
+	text = repeat_text("x", "", KEY_LISTED_NAME_MAX + 4);
 	text[3] = ',';
-	key_names_free(parse(text));
+	key_names_free(parse_names(text));
 	free(text);
 }
 
 static void a_list_has_its_whole_names(void **state)
 {
-	struct key_names *names = parse("ann,bob");
+	struct key_names *names = parse_names("ann,bob");
 
 	(void)state;
 	assert_true(key_names_have(names, "bob"));
@@ -128,9 +129,9 @@ static void lists_are_equal_that_have_the_same_names(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-		a = parse(texts[i]);
+		a = parse_names(texts[i]);
 		for (size_t k = 0; k < sizeof(texts) / sizeof(*texts); k++) {
-			b = parse(texts[k]);
+			b = parse_names(texts[k]);
 			assert_int_equal(key_names_equal(a, b), i == k);
 			key_names_free(b);
 		}

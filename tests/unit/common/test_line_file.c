@@ -65,7 +65,7 @@ static void open_it(struct world *w, int64_t queue_bytes)
 		fail_msg("%s", err.text);
 }
 
-static void put(struct world *w, const char *lines)
+static void put_lines(struct world *w, const char *lines)
 {
 	struct buf b = {0};
 
@@ -74,7 +74,7 @@ static void put(struct world *w, const char *lines)
 	buf_free(&b);
 }
 
-static uint64_t finish(struct world *w)
+static uint64_t close_file(struct world *w)
 {
 	uint64_t left = line_file_free(w->file, CLOCK_MINUTE);
 
@@ -89,9 +89,9 @@ static void lines_come_in_the_order_they_were_put(void **state)
 	FILE *in;
 
 	open_it(w, 4096);
-	put(w, "a\nb\n");
-	put(w, "c\n");
-	assert_int_equal(finish(w), 0);
+	put_lines(w, "a\nb\n");
+	put_lines(w, "c\n");
+	assert_int_equal(close_file(w), 0);
 	in = fopen(w->path, "r");
 	assert_int_equal(fread(text, 1, sizeof(text) - 1, in), 6);
 	fclose(in);
@@ -104,11 +104,11 @@ static void each_line_without_room_is_counted(void **state)
 	struct world *w = *state;
 
 	open_it(w, 4);
-	put(w, "a\nb\nc\n");
+	put_lines(w, "a\nb\nc\n");
 	assert_int_equal(metric_value(w->lost), 3);
-	put(w, "d\n");
+	put_lines(w, "d\n");
 	/* The counter has already reported them as lost. */
-	finish(w);
+	close_file(w);
 	assert_int_equal(metric_value(w->written), 1);
 	assert_int_equal(metric_value(w->lost), 3);
 }
@@ -130,7 +130,7 @@ static void what_no_disk_takes_is_left_at_the_end(void **state)
 	unlink(w->path);
 	assert_int_equal(symlink("/dev/full", w->path), 0);
 	open_it(w, 4096);
-	put(w, "a\nb\n");
+	put_lines(w, "a\nb\n");
 	assert_int_equal(line_file_free(w->file, 1), 2);
 	w->file = NULL;
 	assert_true(metric_value(w->failures) >= 1);
@@ -180,7 +180,7 @@ static void a_pipe_that_is_full_does_not_hold_up_the_end(void **state)
 	open_it(w, 1 << 20);
 	/* No pipe has room for all of them. */
 	for (int i = 0; i < 1000; i++)
-		put(w, line);
+		put_lines(w, line);
 	left = line_file_free(w->file, 1);
 	w->file = NULL;
 	assert_in_range(left, 1, 999);
@@ -202,7 +202,7 @@ static void a_slow_reader_gets_all(void **state)
 	make_line(line);
 	open_it(w, 1 << 20);
 	for (int i = 0; i < 1000; i++)
-		put(w, line);
+		put_lines(w, line);
 	while (bytes < 1000 * (sizeof(line) - 1)) {
 		n = read(reader, taken, sizeof(taken));
 		if (n > 0)
@@ -210,7 +210,7 @@ static void a_slow_reader_gets_all(void **state)
 		else
 			assert_true(n < 0 && errno == EAGAIN);
 	}
-	assert_int_equal(finish(w), 0);
+	assert_int_equal(close_file(w), 0);
 	assert_int_equal(metric_value(w->written), 1000);
 	close(reader);
 }

@@ -5,7 +5,7 @@
 #include "common/app/health.h"
 #include "common/metrics/metrics.h"
 
-static char *rendered(struct metrics *m)
+static char *render_as_text(struct metrics *m)
 {
 	struct buf out = {0};
 
@@ -23,7 +23,7 @@ static void metrics_of_one_name_stand_under_one_heading(void **state)
 	metric_add(metrics_counter(m, "a_total", "kind=\"x\"", "As."), 2);
 	metric_set(metrics_gauge(m, "b", NULL, "Bs."), -3);
 	metric_add(metrics_counter(m, "a_total", "kind=\"y\"", "As."), 5);
-	text = rendered(m);
+	text = render_as_text(m);
 	assert_string_equal(text, "# HELP a_total As.\n"
 				  "# TYPE a_total counter\n"
 				  "a_total{kind=\"x\"} 2\n"
@@ -47,7 +47,7 @@ static void a_histogram_counts_upwards(void **state)
 	metric_observe(h, .25);
 	metric_observe(h, 1);
 	metric_observe(h, 4);
-	text = rendered(m);
+	text = render_as_text(m);
 	assert_string_equal(text, "# HELP h Hs.\n"
 				  "# TYPE h histogram\n"
 				  "h_bucket{a=\"b\",le=\"0.5\"} 1\n"
@@ -59,9 +59,9 @@ static void a_histogram_counts_upwards(void **state)
 	metrics_free(m);
 }
 
-static void expect(struct metrics *m, const char *line)
+static void expect_line(struct metrics *m, const char *line)
 {
-	char *text = rendered(m);
+	char *text = render_as_text(m);
 
 	assert_non_null(strstr(text, line));
 	free(text);
@@ -80,17 +80,17 @@ static void what_is_attached_counts_at_once_and_stays(void **state)
 	assert_int_equal(metrics_attach(m, c, &other, &err), 0);
 	one = 10;
 	other = 100;
-	expect(m, "\na_total 111\n");
+	expect_line(m, "\na_total 111\n");
 	one = 20;
-	expect(m, "\na_total 121\n");
+	expect_line(m, "\na_total 121\n");
 	assert_int_equal(metric_value(c), 1);
 	metrics_detach(m, c, &one);
 	one = 5000;
 	metrics_detach(m, c, &one);
-	expect(m, "\na_total 121\n");
+	expect_line(m, "\na_total 121\n");
 	assert_int_equal(metric_value(c), 21);
 	metrics_detach(m, c, &other);
-	expect(m, "\na_total 121\n");
+	expect_line(m, "\na_total 121\n");
 	metrics_detach(m, NULL, &one);
 	assert_int_equal(metrics_attach(m, NULL, &one, &err), 0);
 	metrics_free(m);

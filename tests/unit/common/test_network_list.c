@@ -16,7 +16,7 @@ static struct network_list *list_of(const char *network, struct error *err)
 	return network_list_new(&s, SETTING, err);
 }
 
-static bool has(const char *network, const char *ip)
+static bool network_has_address(const char *network, const char *ip)
 {
 	struct error err = {0};
 	struct network_list *list = list_of(network, &err);
@@ -34,25 +34,27 @@ static bool has(const char *network, const char *ip)
 static void a_network_ends_at_its_prefix(void **state)
 {
 	(void)state;
-	assert_true(has("192.0.2.128/25", "192.0.2.129"));
-	assert_false(has("192.0.2.128/25", "192.0.2.127"));
-	assert_true(has("2001:db8:8000::/33", "2001:db8:8000::1"));
-	assert_false(has("2001:db8:8000::/33", "2001:db8:7fff::1"));
-	assert_true(has("0.0.0.0/0", "255.255.255.255"));
+	assert_true(network_has_address("192.0.2.128/25", "192.0.2.129"));
+	assert_false(network_has_address("192.0.2.128/25", "192.0.2.127"));
+	assert_true(
+		network_has_address("2001:db8:8000::/33", "2001:db8:8000::1"));
+	assert_false(
+		network_has_address("2001:db8:8000::/33", "2001:db8:7fff::1"));
+	assert_true(network_has_address("0.0.0.0/0", "255.255.255.255"));
 }
 
 static void an_address_alone_is_a_network_of_one(void **state)
 {
 	(void)state;
-	assert_true(has("192.0.2.1", "192.0.2.1"));
-	assert_false(has("192.0.2.1", "192.0.2.0"));
+	assert_true(network_has_address("192.0.2.1", "192.0.2.1"));
+	assert_false(network_has_address("192.0.2.1", "192.0.2.0"));
 }
 
 static void a_mapped_network_is_one_of_ipv4(void **state)
 {
 	(void)state;
-	assert_true(has("::ffff:8.0.0.0/104", "8.1.2.3"));
-	assert_false(has("::/0", "8.1.2.3"));
+	assert_true(network_has_address("::ffff:8.0.0.0/104", "8.1.2.3"));
+	assert_false(network_has_address("::/0", "8.1.2.3"));
 }
 
 static void an_unknown_address_is_in_no_network(void **state)

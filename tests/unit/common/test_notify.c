@@ -28,7 +28,7 @@ static int manager_at(const char *name)
 	return fd;
 }
 
-static void expect(int fd, const char *wanted)
+static void expect_message(int fd, const char *wanted)
 {
 	char got[128] = "";
 
@@ -56,7 +56,7 @@ static void a_manager_with_a_path_is_told(void **state)
 	snprintf(name, sizeof(name), "%s/socket", directory);
 	fd = manager_at(name);
 	assert_int_equal(notify("READY=1", &err), 0);
-	expect(fd, "READY=1");
+	expect_message(fd, "READY=1");
 	close(fd);
 	unlink(name);
 	rmdir(directory);
@@ -72,7 +72,7 @@ static void a_manager_with_an_abstract_name_is_told(void **state)
 	snprintf(name, sizeof(name), "@unit-notify-%d", (int)getpid());
 	fd = manager_at(name);
 	assert_int_equal(notify("STOPPING=1", &err), 0);
-	expect(fd, "STOPPING=1");
+	expect_message(fd, "STOPPING=1");
 	close(fd);
 }
 

@@ -15,7 +15,7 @@ struct fixture {
 	struct pattern_matcher *matcher;
 };
 
-static struct fixture build(const char *const *regexes, bool caseless)
+static struct fixture make_matcher(const char *const *regexes, bool caseless)
 {
 	struct fixture f;
 	struct error err = {0};
@@ -30,13 +30,13 @@ static struct fixture build(const char *const *regexes, bool caseless)
 	return f;
 }
 
-static void destroy(struct fixture *f)
+static void drop_matcher(struct fixture *f)
 {
 	pattern_matcher_free(f->matcher);
 	pattern_set_free(f->set);
 }
 
-static int first(struct fixture *f, const char *text)
+static int find_first_match(struct fixture *f, const char *text)
 {
 	pattern_scan(f->matcher, text, strlen(text));
 	return pattern_first(f->matcher, 0, pattern_set_count(f->set));
@@ -45,13 +45,13 @@ static int first(struct fixture *f, const char *text)
 static void the_earliest_expression_wins(void **state)
 {
 	const char *regexes[] = {"zebra", "lion|tiger", "tiger", NULL};
-	struct fixture f = build(regexes, false);
+	struct fixture f = make_matcher(regexes, false);
 
 	(void)state;
-	assert_int_equal(first(&f, "a tiger"), 1);
-	assert_int_equal(first(&f, "a tiger and a zebra"), 0);
-	assert_int_equal(first(&f, "a mouse"), -1);
-	destroy(&f);
+	assert_int_equal(find_first_match(&f, "a tiger"), 1);
+	assert_int_equal(find_first_match(&f, "a tiger and a zebra"), 0);
+	assert_int_equal(find_first_match(&f, "a mouse"), -1);
+	drop_matcher(&f);
 }
 
 static void lists_behind_one_another_are_asked_apart(void **state)
@@ -62,7 +62,7 @@ static void lists_behind_one_another_are_asked_apart(void **state)
 	(void)state;
 	for (int i = 0; i < 199; i++)
 		regexes[i] = i % 2 ? "odd" : "even";
-	f = build(regexes, false);
+	f = make_matcher(regexes, false);
 	pattern_scan(f.matcher, "odd", 3);
 	assert_int_equal(pattern_first(f.matcher, 0, 199), 1);
 	assert_int_equal(pattern_first(f.matcher, 2, 199), 3);
@@ -70,70 +70,72 @@ static void lists_behind_one_another_are_asked_apart(void **state)
 	assert_int_equal(pattern_first(f.matcher, 127, 128), 127);
 	assert_int_equal(pattern_first(f.matcher, 128, 129), -1);
 	assert_int_equal(pattern_first(f.matcher, 5, 5), -1);
-	destroy(&f);
+	drop_matcher(&f);
 }
 
 static void case_matters_unless_told_otherwise(void **state)
 {
 	const char *regexes[] = {"Lion", NULL};
-	struct fixture strict = build(regexes, false);
-	struct fixture loose = build(regexes, true);
+	struct fixture strict = make_matcher(regexes, false);
+	struct fixture loose = make_matcher(regexes, true);
 
 	(void)state;
-	assert_int_equal(first(&strict, "a lion"), -1);
-	assert_int_equal(first(&loose, "a LION"), 0);
-	destroy(&strict);
-	destroy(&loose);
+	assert_int_equal(find_first_match(&strict, "a lion"), -1);
+	assert_int_equal(find_first_match(&loose, "a LION"), 0);
+	drop_matcher(&strict);
+	drop_matcher(&loose);
 }
 
 static void an_expression_without_words_is_always_tried(void **state)
 {
 	const char *regexes[] = {"word", "^\\d+$", NULL};
-	struct fixture f = build(regexes, false);
+	struct fixture f = make_matcher(regexes, false);
 
 	(void)state;
 	assert_int_equal(pattern_set_unfiltered(f.set), 1);
-	assert_int_equal(first(&f, "123"), 1);
-	destroy(&f);
+	assert_int_equal(find_first_match(&f, "123"), 1);
+	drop_matcher(&f);
 }
 
 static void groups_are_those_of_the_match(void **state)
 {
 	const char *regexes[] = {"(a)(b)(c)(d)", "x(\\d)?(y)", NULL};
-	struct fixture f = build(regexes, false);
+	struct fixture f = make_matcher(regexes, false);
 	const char *text = "xy";
 
 	(void)state;
-	assert_int_equal(first(&f, "abcd"), 0);
-	assert_int_equal(first(&f, text), 1);
+	assert_int_equal(find_first_match(&f, "abcd"), 0);
+	assert_int_equal(find_first_match(&f, text), 1);
 	assert_int_equal(pattern_group(f.matcher, 1).len, 0);
 	assert_int_equal(pattern_group(f.matcher, 2).len, 1);
 	assert_null(pattern_group(f.matcher, 3).text);
 	assert_null(pattern_group(f.matcher, 99).text);
-	destroy(&f);
+	drop_matcher(&f);
 }
 
 static void a_text_with_zeros_is_a_text(void **state)
 {
 	const char *regexes[] = {"lion", NULL};
-	struct fixture f = build(regexes, false);
+	struct fixture f = make_matcher(regexes, false);
 
 	(void)state;
 	pattern_scan(f.matcher, "\0\0lion", 6);
 	assert_int_equal(pattern_first(f.matcher, 0, 1), 0);
 	pattern_scan(f.matcher, NULL, 0);
 	assert_int_equal(pattern_first(f.matcher, 0, 1), -1);
-	destroy(&f);
+	drop_matcher(&f);
 }
 
 static void a_match_that_would_not_end_is_given_up(void **state)
 {
 	const char *regexes[] = {"^(a+)+$", "b", NULL};
-	struct fixture f = build(regexes, false);
+	struct fixture f = make_matcher(regexes, false);
 
 	(void)state;
-	assert_int_equal(first(&f, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"), 1);
-	destroy(&f);
+	assert_int_equal(
+		find_first_match(&f, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"),
+		1);
+	drop_matcher(&f);
 }
 
 static void a_bad_expression_says_where(void **state)
@@ -148,7 +150,7 @@ static void a_bad_expression_says_where(void **state)
 	pattern_set_free(set);
 }
 
-static void collect(void *arg, const uint32_t *values, size_t count)
+static void collect_values(void *arg, const uint32_t *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		buf_printf(arg, "%u ", values[i]);
@@ -165,7 +167,7 @@ static void words_inside_and_across_words_are_found(void **state)
 	struct automaton *a = automaton_new(words, 5, &err);
 
 	(void)state;
-	automaton_scan(a, "usHErs hi", 9, collect, &found);
+	automaton_scan(a, "usHErs hi", 9, collect_values, &found);
 	assert_string_equal(buf_cstr(&found), "1 2 5 3 ");
 	buf_free(&found);
 	automaton_free(a);
@@ -178,7 +180,7 @@ static void no_words_find_nothing(void **state)
 	struct automaton *a = automaton_new(NULL, 0, &err);
 
 	(void)state;
-	automaton_scan(a, "text", 4, collect, &found);
+	automaton_scan(a, "text", 4, collect_values, &found);
 	assert_int_equal(found.len, 0);
 	automaton_free(a);
 }

@@ -12,29 +12,29 @@ struct work {
 	atomic_bool stopped; /* the stop was requested during a call */
 };
 
-static void nap(void)
+static void sleep_one_ms(void)
 {
 	nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
 
-static int64_t work(struct periodic *self, void *arg)
+static int64_t work_while_held(struct periodic *self, void *arg)
 {
 	struct work *w = arg;
 
 	(void)self;
 	atomic_fetch_add(&w->calls, 1);
 	while (atomic_load(&w->hold))
-		nap();
+		sleep_one_ms();
 	return w->again;
 }
 
 static void wait_for_calls(struct work *w, int count)
 {
 	while (atomic_load(&w->calls) < count)
-		nap();
+		sleep_one_ms();
 }
 
-static struct periodic *start(periodic_fn *fn, struct work *w)
+static struct periodic *start_periodic_calls(periodic_fn *fn, struct work *w)
 {
 	struct error err;
 	struct periodic *p = periodic_new(fn, w, &err);
@@ -47,7 +47,7 @@ static struct periodic *start(periodic_fn *fn, struct work *w)
 static void it_is_called_at_once_and_again_and_again(void **state)
 {
 	struct work w = {.again = 1};
-	struct periodic *p = start(work, &w);
+	struct periodic *p = start_periodic_calls(work_while_held, &w);
 
 	(void)state;
 	wait_for_calls(&w, 20);
@@ -57,7 +57,7 @@ static void it_is_called_at_once_and_again_and_again(void **state)
 static void one_that_rests_for_ever_is_woken(void **state)
 {
 	struct work w = {.again = PERIODIC_NEVER};
-	struct periodic *p = start(work, &w);
+	struct periodic *p = start_periodic_calls(work_while_held, &w);
 
 	(void)state;
 	for (int calls = 1; calls <= 5; calls++) {
@@ -72,7 +72,7 @@ static void one_that_rests_for_ever_is_woken(void **state)
 static void asked_while_it_works_it_works_once_more(void **state)
 {
 	struct work w = {.again = PERIODIC_NEVER, .hold = 1};
-	struct periodic *p = start(work, &w);
+	struct periodic *p = start_periodic_calls(work_while_held, &w);
 
 	(void)state;
 	wait_for_calls(&w, 1);
@@ -96,7 +96,7 @@ static int64_t long_work(struct periodic *self, void *arg)
 static void a_long_call_learns_that_it_is_to_end(void **state)
 {
 	struct work w = {0};
-	struct periodic *p = start(long_work, &w);
+	struct periodic *p = start_periodic_calls(long_work, &w);
 
 	(void)state;
 	wait_for_calls(&w, 1);
@@ -107,7 +107,7 @@ static void a_long_call_learns_that_it_is_to_end(void **state)
 static void one_that_has_stopped_does_nothing_more(void **state)
 {
 	struct work w = {.again = PERIODIC_NEVER};
-	struct periodic *p = start(work, &w);
+	struct periodic *p = start_periodic_calls(work_while_held, &w);
 
 	(void)state;
 	wait_for_calls(&w, 1);
@@ -121,7 +121,7 @@ static void one_that_has_stopped_does_nothing_more(void **state)
 static void one_that_is_asked_to_end_is_not_waited_for(void **state)
 {
 	struct work w = {.again = 0, .hold = 1};
-	struct periodic *p = start(work, &w);
+	struct periodic *p = start_periodic_calls(work_while_held, &w);
 
 	(void)state;
 	wait_for_calls(&w, 1);

@@ -22,7 +22,7 @@ static struct rate_limiter *limiter_of(const char *rate, uint64_t burst)
 }
 
 /* Returns how many of `n` requests are allowed at `now`. */
-static unsigned granted(struct rate_limiter *l, unsigned n, int64_t now)
+static unsigned count_allowed(struct rate_limiter *l, unsigned n, int64_t now)
 {
 	unsigned count = 0;
 	int64_t wait;
@@ -37,7 +37,7 @@ static void a_full_bucket_gives_its_burst(void **state)
 	struct rate_limiter *l = limiter_of("10/s", 25);
 
 	(void)state;
-	assert_int_equal(granted(l, 100, NOW), 25);
+	assert_int_equal(count_allowed(l, 100, NOW), 25);
 	rate_limiter_free(l);
 }
 
@@ -46,8 +46,8 @@ static void an_empty_bucket_fills_at_its_rate(void **state)
 	struct rate_limiter *l = limiter_of("10/s", 25);
 
 	(void)state;
-	granted(l, 100, NOW);
-	assert_int_equal(granted(l, 100, NOW + 500 * MS), 5);
+	count_allowed(l, 100, NOW);
+	assert_int_equal(count_allowed(l, 100, NOW + 500 * MS), 5);
 	rate_limiter_free(l);
 }
 
@@ -56,8 +56,8 @@ static void a_bucket_never_holds_more_than_its_burst(void **state)
 	struct rate_limiter *l = limiter_of("10/s", 25);
 
 	(void)state;
-	granted(l, 100, NOW);
-	assert_int_equal(granted(l, 100, NOW + CLOCK_HOUR * MS), 25);
+	count_allowed(l, 100, NOW);
+	assert_int_equal(count_allowed(l, 100, NOW + CLOCK_HOUR * MS), 25);
 	rate_limiter_free(l);
 }
 
@@ -67,7 +67,7 @@ static void the_wait_is_long_enough_and_not_longer(void **state)
 	int64_t wait = 0, other;
 
 	(void)state;
-	granted(l, 1, NOW);
+	count_allowed(l, 1, NOW);
 	assert_false(rate_limiter_take(l, 1, NOW, &wait));
 	assert_false(rate_limiter_take(l, 1, NOW + (wait - 1) * MS, &other));
 	assert_true(rate_limiter_take(l, 1, NOW + wait * MS, &other));
@@ -80,9 +80,9 @@ static void what_is_refused_is_not_taken(void **state)
 	int64_t wait;
 
 	(void)state;
-	granted(l, 3, NOW);
+	count_allowed(l, 3, NOW);
 	assert_false(rate_limiter_take(l, 3, NOW, &wait));
-	assert_int_equal(granted(l, 100, NOW), 2);
+	assert_int_equal(count_allowed(l, 100, NOW), 2);
 	rate_limiter_free(l);
 }
 
@@ -93,14 +93,14 @@ static void more_than_the_bucket_holds_takes_a_full_one(void **state)
 
 	(void)state;
 	assert_true(rate_limiter_take(l, 1000, NOW, &wait));
-	assert_int_equal(granted(l, 100, NOW), 0);
+	assert_int_equal(count_allowed(l, 100, NOW), 0);
 	rate_limiter_free(l);
 }
 
 static void no_limiter_is_no_limit(void **state)
 {
 	(void)state;
-	assert_int_equal(granted(NULL, 1000, NOW), 1000);
+	assert_int_equal(count_allowed(NULL, 1000, NOW), 1000);
 }
 
 static void a_new_rule_keeps_what_was_taken(void **state)
@@ -109,10 +109,10 @@ static void a_new_rule_keeps_what_was_taken(void **state)
 	const struct rate_rule wider = {20, CLOCK_SECOND, 20};
 
 	(void)state;
-	granted(l, 10, NOW);
+	count_allowed(l, 10, NOW);
 	rate_limiter_set(l, &wider);
-	assert_int_equal(granted(l, 100, NOW), 0);
-	assert_int_equal(granted(l, 100, NOW + CLOCK_HOUR * MS), 20);
+	assert_int_equal(count_allowed(l, 100, NOW), 0);
+	assert_int_equal(count_allowed(l, 100, NOW + CLOCK_HOUR * MS), 20);
 	rate_limiter_free(l);
 }
 
@@ -122,7 +122,7 @@ static void a_look_tells_what_is_left(void **state)
 	struct rate_state look;
 
 	(void)state;
-	granted(l, 5, NOW);
+	count_allowed(l, 5, NOW);
 	rate_limiter_look(l, NOW, &look);
 	assert_true(look.limited);
 	assert_int_equal(look.burst, 25);
@@ -141,7 +141,7 @@ enum {
 
 static void *take_many(void *l)
 {
-	return (void *)(uintptr_t)granted(l, EACH, NOW);
+	return (void *)(uintptr_t)count_allowed(l, EACH, NOW);
 }
 
 static void threads_together_get_one_burst(void **state)

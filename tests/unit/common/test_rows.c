@@ -10,7 +10,7 @@ struct seen {
 	size_t stop_at; /* from 1; 0: never */
 };
 
-static int take(void *arg, char **fields, struct error *err)
+static int take_row_name(void *arg, char **fields, struct error *err)
 {
 	struct seen *s = arg;
 
@@ -24,7 +24,7 @@ static int read_rows(const char *text, struct buf *answer, struct seen *s,
 		     struct error *err)
 {
 	buf_puts(answer, text);
-	return clickhouse_rows_of(answer, "ns", take, s, err);
+	return clickhouse_rows_of(answer, "ns", take_row_name, s, err);
 }
 
 static void fields_live_as_long_as_the_answer(void **state)
@@ -160,7 +160,8 @@ static void an_answer_cut_for_memory_is_an_error(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(clickhouse_rows_of(&answer, "ns", take, &s, &err), -1);
+	assert_int_equal(
+		clickhouse_rows_of(&answer, "ns", take_row_name, &s, &err), -1);
 	assert_int_equal(err.code, ERROR_NOMEM);
 }
 

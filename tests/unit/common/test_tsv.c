@@ -4,7 +4,7 @@
 
 #include "common/clickhouse/tsv.h"
 
-static struct buf text(const char *t)
+static struct buf buf_of_text(const char *t)
 {
 	struct buf b = {0};
 
@@ -14,7 +14,7 @@ static struct buf text(const char *t)
 
 static void rows_are_taken_one_by_one(void **state)
 {
-	struct buf b = text("1\ta\n2\tb\n");
+	struct buf b = buf_of_text("1\ta\n2\tb\n");
 	struct tsv t = tsv_rows(&b);
 	char *f[2];
 
@@ -31,7 +31,7 @@ static void rows_are_taken_one_by_one(void **state)
 
 static void escapes_are_undone(void **state)
 {
-	struct buf b = text("a\\tb\\\\c\\nd\\'\n");
+	struct buf b = buf_of_text("a\\tb\\\\c\\nd\\'\n");
 	struct tsv t = tsv_rows(&b);
 	char *f[1];
 
@@ -43,7 +43,7 @@ static void escapes_are_undone(void **state)
 
 static void null_and_empty_read_as_empty(void **state)
 {
-	struct buf b = text("\\N\t\n");
+	struct buf b = buf_of_text("\\N\t\n");
 	struct tsv t = tsv_rows(&b);
 	char *f[2];
 
@@ -56,7 +56,7 @@ static void null_and_empty_read_as_empty(void **state)
 
 static void a_last_line_without_newline_is_a_row(void **state)
 {
-	struct buf b = text("7");
+	struct buf b = buf_of_text("7");
 	struct tsv t = tsv_rows(&b);
 	char *f[1];
 
@@ -73,7 +73,7 @@ static void a_row_of_another_shape_is_bad(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		struct buf b = text(rows[i]);
+		struct buf b = buf_of_text(rows[i]);
 		struct tsv t = tsv_rows(&b);
 
 		assert_false(tsv_next(&t, f, 2));

@@ -9,7 +9,7 @@
 
 /* --- comparison with another table ---------------------------------------- */
 
-static pcre2_code *compile(const char *pattern)
+static pcre2_code *compile_pattern(const char *pattern)
 {
 	PCRE2_SIZE at;
 	int error;
@@ -32,7 +32,8 @@ static size_t put_utf8(uint32_t c, unsigned char to[4])
 	return len;
 }
 
-static bool matches(const pcre2_code *code, uint32_t c, pcre2_match_data *data)
+static bool pattern_matches(const pcre2_code *code, uint32_t c,
+			    pcre2_match_data *data)
 {
 	unsigned char text[4];
 	size_t len = put_utf8(c, text);
@@ -42,9 +43,9 @@ static bool matches(const pcre2_code *code, uint32_t c, pcre2_match_data *data)
 
 static void all_kinds_are_those_of_unicode(void **state)
 {
-	pcre2_code *control = compile("[\\p{Cc}\\p{Zl}\\p{Zp}]"),
-		   *blank = compile("\\p{Zs}"),
-		   *ignorable = compile(
+	pcre2_code *control = compile_pattern("[\\p{Cc}\\p{Zl}\\p{Zp}]"),
+		   *blank = compile_pattern("\\p{Zs}"),
+		   *ignorable = compile_pattern(
 			   "[\\p{Default_Ignorable_Code_Point}\\x{fff9}-"
 			   "\\x{fffb}]");
 	pcre2_match_data *data = pcre2_match_data_create(1, NULL);
@@ -56,9 +57,11 @@ static void all_kinds_are_those_of_unicode(void **state)
 
 		if (c >= 0xd800 && c <= 0xdfff)
 			continue;
-		if (matches(control, c, data) != (kind == UNSEEN_CONTROL) ||
-		    matches(blank, c, data) != (kind == UNSEEN_BLANK) ||
-		    matches(ignorable, c, data) != ((kind & hidden) != 0))
+		if (pattern_matches(control, c, data) !=
+			    (kind == UNSEEN_CONTROL) ||
+		    pattern_matches(blank, c, data) != (kind == UNSEEN_BLANK) ||
+		    pattern_matches(ignorable, c, data) !=
+			    ((kind & hidden) != 0))
 			fail_msg("U+%04X is of kind %u", c, kind);
 	}
 	pcre2_match_data_free(data);
@@ -69,7 +72,8 @@ static void all_kinds_are_those_of_unicode(void **state)
 
 /* --- in texts ------------------------------------------------------------- */
 
-static size_t find(const char *text, unsigned kinds, enum unseen expected)
+static size_t find_invisible_character(const char *text, unsigned kinds,
+				       enum unseen expected)
 {
 	enum unseen kind;
 	size_t at = unseen_find(text, strlen(text), kinds, &kind);
@@ -81,14 +85,26 @@ static size_t find(const char *text, unsigned kinds, enum unseen expected)
 static void the_first_that_counts_is_found(void **state)
 {
 	(void)state;
-	assert_int_equal(find("abc", UNSEEN_IN_URL, UNSEEN_NONE), 3);
-	assert_int_equal(find("a b\n", UNSEEN_IN_URL, UNSEEN_BLANK), 1);
-	assert_int_equal(find("a b\n", UNSEEN_IN_TEXT, UNSEEN_CONTROL), 3);
 	assert_int_equal(
-		find("\xc3\xbc\xe2\x80\x8f", UNSEEN_IN_TEXT, UNSEEN_FORMAT), 2);
-	assert_int_equal(find("\xc2\x85", UNSEEN_IN_TEXT, UNSEEN_CONTROL), 0);
-	assert_int_equal(find("a\xff\n", UNSEEN_IN_TEXT, UNSEEN_INVALID), 1);
-	assert_int_equal(find("", UNSEEN_IN_TEXT, UNSEEN_NONE), 0);
+		find_invisible_character("abc", UNSEEN_IN_URL, UNSEEN_NONE), 3);
+	assert_int_equal(
+		find_invisible_character("a b\n", UNSEEN_IN_URL, UNSEEN_BLANK),
+		1);
+	assert_int_equal(find_invisible_character("a b\n", UNSEEN_IN_TEXT,
+						  UNSEEN_CONTROL),
+			 3);
+	assert_int_equal(find_invisible_character("\xc3\xbc\xe2\x80\x8f",
+						  UNSEEN_IN_TEXT,
+						  UNSEEN_FORMAT),
+			 2);
+	assert_int_equal(find_invisible_character("\xc2\x85", UNSEEN_IN_TEXT,
+						  UNSEEN_CONTROL),
+			 0);
+	assert_int_equal(find_invisible_character("a\xff\n", UNSEEN_IN_TEXT,
+						  UNSEEN_INVALID),
+			 1);
+	assert_int_equal(
+		find_invisible_character("", UNSEEN_IN_TEXT, UNSEEN_NONE), 0);
 }
 
 static void a_text_may_have_blanks_and_joiners(void **state)
@@ -97,9 +113,12 @@ static void a_text_may_have_blanks_and_joiners(void **state)
 				   "\xe2\x9d\xa4\xef\xb8\x8f";
 
 	(void)state;
-	assert_int_equal(find(text, UNSEEN_IN_TEXT, UNSEEN_NONE),
-			 sizeof(text) - 1);
-	assert_int_equal(find(text, UNSEEN_IN_URL, UNSEEN_JOINER), 2);
+	assert_int_equal(
+		find_invisible_character(text, UNSEEN_IN_TEXT, UNSEEN_NONE),
+		sizeof(text) - 1);
+	assert_int_equal(
+		find_invisible_character(text, UNSEEN_IN_URL, UNSEEN_JOINER),
+		2);
 }
 
 int main(void)

@@ -20,7 +20,7 @@ static void note_free(void *value)
 	free(n);
 }
 
-static struct noted *noted(int number, struct counted *counted)
+static struct noted *make_value(int number, struct counted *counted)
 {
 	struct noted *n = malloc(sizeof(*n));
 
@@ -38,7 +38,7 @@ static struct versions *versions_of(struct noted *first)
 	return v;
 }
 
-static void replace(struct versions *v, struct noted *value)
+static void replace_value(struct versions *v, struct noted *value)
 {
 	struct error err = {0};
 
@@ -55,13 +55,13 @@ static int number_of(struct versions_user *user)
 static void a_value_stays_while_any_user_holds_it(void **state)
 {
 	struct counted counted = {0};
-	struct versions *v = versions_of(noted(1, &counted));
+	struct versions *v = versions_of(make_value(1, &counted));
 	struct versions_user one = {.of = v}, other = {.of = v};
 
 	(void)state;
 	assert_int_equal(number_of(&one), 1);
 	assert_int_equal(number_of(&other), 1);
-	replace(v, noted(2, &counted));
+	replace_value(v, make_value(2, &counted));
 	assert_int_equal(counted.freed, 0);
 	assert_int_equal(number_of(&one), 2);
 	assert_int_equal(counted.freed, 0);
@@ -77,12 +77,12 @@ static void a_value_stays_while_any_user_holds_it(void **state)
 static void what_nobody_took_is_freed_when_it_is_replaced(void **state)
 {
 	struct counted counted = {0};
-	struct versions *v = versions_of(noted(1, &counted));
+	struct versions *v = versions_of(make_value(1, &counted));
 	struct versions_user user = {.of = v};
 
 	(void)state;
-	replace(v, noted(2, &counted));
-	replace(v, noted(3, &counted));
+	replace_value(v, make_value(2, &counted));
+	replace_value(v, make_value(3, &counted));
 	assert_int_equal(counted.freed, 2);
 	assert_int_equal(number_of(&user), 3);
 	versions_leave(&user);
@@ -93,13 +93,13 @@ static void what_nobody_took_is_freed_when_it_is_replaced(void **state)
 static void who_has_left_may_come_again(void **state)
 {
 	struct counted counted = {0};
-	struct versions *v = versions_of(noted(1, &counted));
+	struct versions *v = versions_of(make_value(1, &counted));
 	struct versions_user user = {.of = v};
 
 	(void)state;
 	assert_int_equal(number_of(&user), 1);
 	versions_leave(&user);
-	replace(v, noted(2, &counted));
+	replace_value(v, make_value(2, &counted));
 	assert_int_equal(number_of(&user), 2);
 	versions_leave(&user);
 	versions_free(v);

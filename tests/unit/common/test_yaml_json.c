@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-static void expect(const char *yaml, const char *json)
+static void expect_json(const char *yaml, const char *json)
 {
 	struct buf out = {0};
 	struct error err = {0};
@@ -22,19 +22,21 @@ static void expect(const char *yaml, const char *json)
 static void both_notations_nest(void **state)
 {
 	(void)state;
-	expect("a:\n  - {b: c, d: [e]}\n  - f\n",
-	       "{\"a\":[{\"b\":\"c\",\"d\":[\"e\"]},\"f\"]}");
-	expect("a: >-\n  two\n  lines\nb: |\n  x\n  y\n",
-	       "{\"a\":\"two lines\",\"b\":\"x\\ny\\n\"}");
+	expect_json("a:\n  - {b: c, d: [e]}\n  - f\n",
+		    "{\"a\":[{\"b\":\"c\",\"d\":[\"e\"]},\"f\"]}");
+	expect_json("a: >-\n  two\n  lines\nb: |\n  x\n  y\n",
+		    "{\"a\":\"two lines\",\"b\":\"x\\ny\\n\"}");
 }
 
 static void only_plain_words_are_more_than_text(void **state)
 {
 	(void)state;
-	expect("[1, -7, true, false, null, x1]",
-	       "[1,-7,true,false,null,\"x1\"]");
-	expect("['1', \"true\", 'null', '']", "[\"1\",\"true\",\"null\",\"\"]");
-	expect("{'200': {default: false}}", "{\"200\":{\"default\":false}}");
+	expect_json("[1, -7, true, false, null, x1]",
+		    "[1,-7,true,false,null,\"x1\"]");
+	expect_json("['1', \"true\", 'null', '']",
+		    "[\"1\",\"true\",\"null\",\"\"]");
+	expect_json("{'200': {default: false}}",
+		    "{\"200\":{\"default\":false}}");
 }
 
 static void what_is_no_yaml_is_refused(void **state)
@@ -52,10 +54,10 @@ static void what_is_no_yaml_is_refused(void **state)
 static void nothing_but_comments_is_null(void **state)
 {
 	(void)state;
-	expect("", "null");
-	expect("# - a\n", "null");
-	expect("---\n...\n", "null");
-	expect("---\n[a]\n...\n", "[\"a\"]");
+	expect_json("", "null");
+	expect_json("# - a\n", "null");
+	expect_json("---\n...\n", "null");
+	expect_json("---\n[a]\n...\n", "[\"a\"]");
 }
 
 static void what_would_be_left_out_is_refused(void **state)

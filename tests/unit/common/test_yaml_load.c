@@ -6,7 +6,7 @@
 
 /* Repeats `unit` until the text has 100 kB; libyaml needed more than twenty
  * seconds for such a text where it is quadratic. */
-static char *repeat(const char *head, const char *unit, size_t *ret_len)
+static char *repeat_unit(const char *head, const char *unit, size_t *ret_len)
 {
 	size_t before = strlen(head), each = strlen(unit);
 	size_t times = 120000 / each + 1;
@@ -27,7 +27,7 @@ static void expect_refused(const char *head, const char *unit, const char *says,
 	struct error err = {0};
 	yaml_document_t doc;
 	size_t len;
-	char *text = repeat(head, unit, &len);
+	char *text = repeat_unit(head, unit, &len);
 
 	assert_int_equal(yaml_load(text, len, 10, &doc, &place, &err), -1);
 	assert_int_equal(err.code, ERROR_INPUT);
@@ -62,7 +62,7 @@ static void many_anchors_and_directives_are_refused(void **state)
 	expect_refused("a\n", "---\na\n", "a second document", 3);
 }
 
-static int load(const char *text, size_t anchors, struct error *err)
+static int load_document(const char *text, size_t anchors, struct error *err)
 {
 	struct yaml_place place;
 	yaml_document_t doc;
@@ -82,16 +82,17 @@ static void what_is_within_the_bounds_is_taken(void **state)
 	memset(deep, '[', YAML_DEPTH_MAX);
 	memset(deep + YAML_DEPTH_MAX, ']', YAML_DEPTH_MAX);
 	deep[2 * YAML_DEPTH_MAX] = '\0';
-	assert_int_equal(load(deep, 0, &err), 0);
-	assert_int_equal(load("a: &x [1]\nb: *x\n", 2, &err), 0);
-	assert_int_equal(load("%TAG ! tag:x,2026:\n---\na: !b c\n", 0, &err),
+	assert_int_equal(load_document(deep, 0, &err), 0);
+	assert_int_equal(load_document("a: &x [1]\nb: *x\n", 2, &err), 0);
+	assert_int_equal(
+		load_document("%TAG ! tag:x,2026:\n---\na: !b c\n", 0, &err),
+		0);
+	assert_int_equal(load_document("\xef\xbb\xbf"
+				       "a: b\n",
+				       0, &err),
 			 0);
-	assert_int_equal(load("\xef\xbb\xbf"
-			      "a: b\n",
-			      0, &err),
-			 0);
-	assert_int_equal(load("", 0, &err), 0);
-	assert_int_equal(load("[a]\n---\n", 0, &err), -1);
+	assert_int_equal(load_document("", 0, &err), 0);
+	assert_int_equal(load_document("[a]\n---\n", 0, &err), -1);
 }
 
 static void without_anchors_there_are_no_aliases(void **state)
@@ -99,9 +100,9 @@ static void without_anchors_there_are_no_aliases(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(load("a: &x [1]\n", 0, &err), -1);
+	assert_int_equal(load_document("a: &x [1]\n", 0, &err), -1);
 	assert_string_equal(err.text, "anchors and aliases are not taken");
-	assert_int_equal(load("a: *x\n", 0, &err), -1);
+	assert_int_equal(load_document("a: *x\n", 0, &err), -1);
 }
 
 static void what_is_no_text_is_refused(void **state)
@@ -109,10 +110,10 @@ static void what_is_no_text_is_refused(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(load("a: \xff\n", 0, &err), -1);
-	assert_int_equal(load("a: \x01\n", 0, &err), -1);
+	assert_int_equal(load_document("a: \xff\n", 0, &err), -1);
+	assert_int_equal(load_document("a: \x01\n", 0, &err), -1);
 	/* Directives would not be found in UTF-16. */
-	assert_int_equal(load("\xff\xfe%T", 0, &err), -1);
+	assert_int_equal(load_document("\xff\xfe%T", 0, &err), -1);
 }
 
 int main(void)

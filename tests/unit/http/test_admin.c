@@ -26,7 +26,7 @@ static uint16_t free_port(void)
 	return ntohs(at.sin_port);
 }
 
-static int setup(void **state)
+static int set_up_admin(void **state)
 {
 	struct office *o = calloc(1, sizeof(*o));
 
@@ -45,7 +45,7 @@ static int setup(void **state)
 	return o->admin ? 0 : -1;
 }
 
-static int teardown(void **state)
+static int tear_down_admin(void **state)
 {
 	struct office *o = *state;
 
@@ -56,7 +56,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static char *ask(struct office *o, const char *line)
+static char *request_answer(struct office *o, const char *line)
 {
 	char request[128];
 
@@ -64,10 +64,10 @@ static char *ask(struct office *o, const char *line)
 	return client_exchange(&o->client, request);
 }
 
-static void expect(struct office *o, const char *line, int status,
-		   const char *text)
+static void expect_answer(struct office *o, const char *line, int status,
+			  const char *text)
 {
-	char *answer = ask(o, line);
+	char *answer = request_answer(o, line);
 
 	assert_int_equal(status_of(answer), status);
 	assert_non_null(strstr(answer, text));
@@ -76,7 +76,7 @@ static void expect(struct office *o, const char *line, int status,
 
 static void healthz_is_ok_whatever_is_down(void **state)
 {
-	expect(*state, "GET /healthz", 200, "ok\n");
+	expect_answer(*state, "GET /healthz", 200, "ok\n");
 }
 
 static void readyz_names_what_is_down(void **state)
@@ -84,7 +84,7 @@ static void readyz_names_what_is_down(void **state)
 	struct office *o = *state;
 
 	health_down(o->redis, "connection refused");
-	expect(o, "GET /readyz", 503, "redis: connection refused\n");
+	expect_answer(o, "GET /readyz", 503, "redis: connection refused\n");
 }
 
 static void readyz_is_ok_when_all_is_up(void **state)
@@ -92,7 +92,7 @@ static void readyz_is_ok_when_all_is_up(void **state)
 	struct office *o = *state;
 
 	health_up(o->redis);
-	expect(o, "GET /readyz", 200, "ok\n");
+	expect_answer(o, "GET /readyz", 200, "ok\n");
 }
 
 static void metrics_are_prometheus_text(void **state)
@@ -100,17 +100,17 @@ static void metrics_are_prometheus_text(void **state)
 	struct office *o = *state;
 
 	metric_add(metrics_counter(o->metrics, "a_total", NULL, "A."), 3);
-	expect(o, "GET /metrics", 200, "\na_total 3\n");
+	expect_answer(o, "GET /metrics", 200, "\na_total 3\n");
 }
 
 static void other_paths_are_a_404(void **state)
 {
-	expect(*state, "GET /", 404, "problem+json");
+	expect_answer(*state, "GET /", 404, "problem+json");
 }
 
 static void other_methods_are_a_405(void **state)
 {
-	expect(*state, "POST /healthz", 405, "\r\nAllow: GET, HEAD\r\n");
+	expect_answer(*state, "POST /healthz", 405, "\r\nAllow: GET, HEAD\r\n");
 }
 
 static void a_second_on_the_same_port_is_refused(void **state)
@@ -125,7 +125,8 @@ static void a_second_on_the_same_port_is_refused(void **state)
 
 int main(void)
 {
-#define ADMIN(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define ADMIN(name)                                                            \
+	cmocka_unit_test_setup_teardown(name, set_up_admin, tear_down_admin)
 	const struct CMUnitTest tests[] = {
 		ADMIN(healthz_is_ok_whatever_is_down),
 		ADMIN(readyz_names_what_is_down),

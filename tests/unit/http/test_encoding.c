@@ -6,7 +6,7 @@
 
 #define LONG 100000
 
-static struct http_slice slice(const char *text)
+static struct http_slice slice_of(const char *text)
 {
 	return (struct http_slice){text, strlen(text)};
 }
@@ -15,11 +15,11 @@ static struct encoding_list list_of(const char *line)
 {
 	struct encoding_list list = encoding_list_empty;
 
-	encoding_list_add(&list, slice(line));
+	encoding_list_add(&list, slice_of(line));
 	return list;
 }
 
-static void expect(const char *line, enum encoding expected)
+static void expect_encoding(const char *line, enum encoding expected)
 {
 	struct encoding_list list = list_of(line);
 	enum encoding got;
@@ -47,40 +47,41 @@ static void who_says_nothing_gets_what_it_is(void **state)
 	(void)state;
 	assert_true(encoding_choose(&encoding_list_empty, LONG, &got));
 	assert_int_equal(got, ENCODING_IDENTITY);
-	expect("", ENCODING_IDENTITY);
-	expect(" , ,", ENCODING_IDENTITY);
-	expect("br, deflate", ENCODING_IDENTITY);
+	expect_encoding("", ENCODING_IDENTITY);
+	expect_encoding(" , ,", ENCODING_IDENTITY);
+	expect_encoding("br, deflate", ENCODING_IDENTITY);
 }
 
 static void at_equal_weight_zstd_is_first(void **state)
 {
 	(void)state;
-	expect("gzip, zstd", ENCODING_ZSTD);
-	expect("gzip, deflate, br, zstd", ENCODING_ZSTD);
-	expect("identity, gzip", ENCODING_GZIP);
-	expect("gzip;q=0.5, zstd;q=0.5, identity;q=0.5", ENCODING_ZSTD);
-	expect("*", ENCODING_ZSTD);
+	expect_encoding("gzip, zstd", ENCODING_ZSTD);
+	expect_encoding("gzip, deflate, br, zstd", ENCODING_ZSTD);
+	expect_encoding("identity, gzip", ENCODING_GZIP);
+	expect_encoding("gzip;q=0.5, zstd;q=0.5, identity;q=0.5",
+			ENCODING_ZSTD);
+	expect_encoding("*", ENCODING_ZSTD);
 }
 
 static void the_greater_weight_wins(void **state)
 {
 	(void)state;
-	expect("zstd;q=0.8, gzip;q=0.801", ENCODING_GZIP);
-	expect("zstd;q=0.8, gzip", ENCODING_GZIP);
-	expect("gzip;q=0.9, identity", ENCODING_IDENTITY);
-	expect("gzip;q=0.001", ENCODING_GZIP);
-	expect("*;q=0.3, gzip;q=0.4", ENCODING_GZIP);
-	expect("zstd;q=1.000, gzip;q=0.999", ENCODING_ZSTD);
+	expect_encoding("zstd;q=0.8, gzip;q=0.801", ENCODING_GZIP);
+	expect_encoding("zstd;q=0.8, gzip", ENCODING_GZIP);
+	expect_encoding("gzip;q=0.9, identity", ENCODING_IDENTITY);
+	expect_encoding("gzip;q=0.001", ENCODING_GZIP);
+	expect_encoding("*;q=0.3, gzip;q=0.4", ENCODING_GZIP);
+	expect_encoding("zstd;q=1.000, gzip;q=0.999", ENCODING_ZSTD);
 }
 
 static void weight_0_refuses(void **state)
 {
 	(void)state;
-	expect("zstd;q=0, gzip", ENCODING_GZIP);
-	expect("zstd;q=0.000, gzip;q=0", ENCODING_IDENTITY);
-	expect("gzip;q=0, *", ENCODING_ZSTD);
-	expect("*;q=0, gzip", ENCODING_GZIP);
-	expect("*;q=0, identity", ENCODING_IDENTITY);
+	expect_encoding("zstd;q=0, gzip", ENCODING_GZIP);
+	expect_encoding("zstd;q=0.000, gzip;q=0", ENCODING_IDENTITY);
+	expect_encoding("gzip;q=0, *", ENCODING_ZSTD);
+	expect_encoding("*;q=0, gzip", ENCODING_GZIP);
+	expect_encoding("*;q=0, identity", ENCODING_IDENTITY);
 	expect_nothing("identity;q=0");
 	expect_nothing("*;q=0");
 	expect_nothing("identity;q=0, br");
@@ -90,10 +91,10 @@ static void weight_0_refuses(void **state)
 static void names_and_q_have_no_case_and_may_have_space(void **state)
 {
 	(void)state;
-	expect("GZIP", ENCODING_GZIP);
-	expect("x-gzip", ENCODING_GZIP);
-	expect("\tZstd ;\tQ=0.1 ,gzip ; q=0.2", ENCODING_GZIP);
-	expect(",gzip,", ENCODING_GZIP);
+	expect_encoding("GZIP", ENCODING_GZIP);
+	expect_encoding("x-gzip", ENCODING_GZIP);
+	expect_encoding("\tZstd ;\tQ=0.1 ,gzip ; q=0.2", ENCODING_GZIP);
+	expect_encoding(",gzip,", ENCODING_GZIP);
 }
 
 static void what_is_malformed_is_not_there(void **state)
@@ -106,10 +107,10 @@ static void what_is_malformed_is_not_there(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		expect(lines[i], ENCODING_IDENTITY);
-	expect("gzip;q=1., zstd;q=0.", ENCODING_GZIP);
-	expect("zstd;q=x, gzip", ENCODING_GZIP);
-	expect("identity;q=x", ENCODING_IDENTITY);
+		expect_encoding(lines[i], ENCODING_IDENTITY);
+	expect_encoding("gzip;q=1., zstd;q=0.", ENCODING_GZIP);
+	expect_encoding("zstd;q=x, gzip", ENCODING_GZIP);
+	expect_encoding("identity;q=x", ENCODING_IDENTITY);
 }
 
 static void a_short_body_is_left_alone_where_it_may(void **state)
@@ -133,8 +134,8 @@ static void lines_are_one_list(void **state)
 	enum encoding got;
 
 	(void)state;
-	encoding_list_add(&list, slice("identity;q=0"));
-	encoding_list_add(&list, slice("gzip;q=0.5"));
+	encoding_list_add(&list, slice_of("identity;q=0"));
+	encoding_list_add(&list, slice_of("gzip;q=0.5"));
 	assert_false(encoding_accepted(&list, ENCODING_IDENTITY));
 	assert_false(encoding_accepted(&list, ENCODING_ZSTD));
 	assert_int_equal(list.weights[ENCODING_GZIP], 500);
@@ -167,11 +168,11 @@ static void any_form_is_known_again(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
-		if (!encoding_etag_matches(slice(same[i]), "\"a\""))
+		if (!encoding_etag_matches(slice_of(same[i]), "\"a\""))
 			fail_msg("%s is another", same[i]);
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (encoding_etag_matches(slice(others[i]), "\"a\""))
+		if (encoding_etag_matches(slice_of(others[i]), "\"a\""))
 			fail_msg("%s is the same", others[i]);
 	}
 	assert_false(
@@ -188,11 +189,11 @@ static void a_tag_to_match_is_that_very_one(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
-		if (!encoding_etag_is_one_of(slice(same[i]), "\"a\""))
+		if (!encoding_etag_is_one_of(slice_of(same[i]), "\"a\""))
 			fail_msg("%s is another", same[i]);
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (encoding_etag_is_one_of(slice(others[i]), "\"a\""))
+		if (encoding_etag_is_one_of(slice_of(others[i]), "\"a\""))
 			fail_msg("%s is the same", others[i]);
 	}
 }

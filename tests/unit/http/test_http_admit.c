@@ -2,7 +2,7 @@
  * have 10 bytes. */
 #include "tests/unit/http/world.h"
 
-static bool admit(struct http_request *req, size_t *body_max, void *arg)
+static bool admit_by_path(struct http_request *req, size_t *body_max, void *arg)
 {
 	(void)arg;
 	if (http_slice_is(http_path(req), "/few"))
@@ -13,20 +13,21 @@ static bool admit(struct http_request *req, size_t *body_max, void *arg)
 	return false;
 }
 
-static int setup(void **state)
+static int set_up_admission(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 
 	world_configure(w);
 	*state = w;
 	world_open(w);
-	http_listener_admit(w->listener, admit);
+	http_listener_admit(w->listener, admit_by_path);
 	world_run(w);
 	return 0;
 }
 
 #undef CASE
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
+#define CASE(name)                                                             \
+	cmocka_unit_test_setup_teardown(name, set_up_admission, world_teardown)
 
 #define POST(path, headers)                                                    \
 	"POST " path " HTTP/1.1\r\nHost: a\r\n" headers "\r\n"
@@ -59,7 +60,7 @@ static void a_refusal_comes_before_the_body(void **state)
 	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
 		answer = answer_to_headers(w, requests[i]);
 		assert_int_equal(status_of(answer), 401);
-		assert_int_equal(count(answer, "HTTP/1.1"), 1);
+		assert_int_equal(count_occurrences(answer, "HTTP/1.1"), 1);
 		assert_non_null(strstr(answer, "Connection: close"));
 		free(answer);
 	}
@@ -161,7 +162,7 @@ static void what_came_with_its_headers_goes_to_the_handler(void **state)
 	char *answer = get_then_close(
 		w, POST("/no", "Content-Length: 5\r\n") "hello" GET("/no"));
 
-	assert_int_equal(count(answer, "200 OK"), 3);
+	assert_int_equal(count_occurrences(answer, "200 OK"), 3);
 	assert_int_equal(atomic_load(&w->handled), 3);
 	free(answer);
 }

@@ -17,7 +17,7 @@ enum {
 	MANY = 200, /* connections */
 };
 
-static uint64_t refused(struct world *w, const char *reason)
+static uint64_t read_refused_count(struct world *w, const char *reason)
 {
 	char labels[64];
 
@@ -49,7 +49,7 @@ static void slow_headers_are_a_408(void **state)
 	char *answer = client_exchange(*state, "GET / HTTP/1.1\r\nHost:");
 
 	assert_int_equal(status_of(answer), 408);
-	assert_int_equal(refused(*state, "too_slow"), 1);
+	assert_int_equal(read_refused_count(*state, "too_slow"), 1);
 	free(answer);
 }
 
@@ -89,7 +89,7 @@ static void each_request_has_the_whole_header_timeout(void **state)
 		free(client_read(fd, "GET\n/a\n\n\n", 1));
 	}
 	close(fd);
-	assert_int_equal(refused(*state, "too_slow"), 0);
+	assert_int_equal(read_refused_count(*state, "too_slow"), 0);
 }
 
 static void an_idle_connection_is_closed_silently(void **state)
@@ -118,7 +118,7 @@ static void line_ends_alone_do_not_put_the_timeout_off(void **state)
 		usleep(50000);
 	}
 	close(fd);
-	assert_int_equal(refused(*state, "too_slow"), 0);
+	assert_int_equal(read_refused_count(*state, "too_slow"), 0);
 }
 
 static void a_connection_without_request_is_closed(void **state)
@@ -141,7 +141,7 @@ static void no_first_byte_is_waited_for_longer_than_for_headers(void **state)
 	for (int i = 0; i < PATIENCE_MS && open_connections(w); i++)
 		usleep(1000);
 	assert_int_equal(open_connections(w), 0);
-	assert_int_equal(refused(w, "too_slow"), 0);
+	assert_int_equal(read_refused_count(w, "too_slow"), 0);
 	close(fd);
 }
 
@@ -227,7 +227,7 @@ static void a_connection_too_many_is_a_503(void **state)
 	char *answer = client_exchange(w, GET("/"));
 
 	assert_int_equal(status_of(answer), 503);
-	assert_int_equal(refused(w, "overload"), 1);
+	assert_int_equal(read_refused_count(w, "overload"), 1);
 	free(answer);
 	close(first);
 	close(second);
@@ -261,11 +261,12 @@ static void a_flood_of_connections_is_bounded(void **state)
 		fds[i] = i < 2 ? half_a_request_seen(w) : half_a_request(w);
 	/* Two are served, sixteen more get an answer with the reason, the rest
 	 * are closed. */
-	for (int i = 0; i < PATIENCE_MS && refused(w, "overload") < 60 - 18;
+	for (int i = 0;
+	     i < PATIENCE_MS && read_refused_count(w, "overload") < 60 - 18;
 	     i++)
 		usleep(1000);
 	/* Those with an answer are counted, too, once they have it. */
-	assert_in_range(refused(w, "overload"), 60 - 18, 60 - 2);
+	assert_in_range(read_refused_count(w, "overload"), 60 - 18, 60 - 2);
 	assert_in_range(open_connections(w), 0, 18);
 	for (int i = 0; i < 60; i++)
 		close(fds[i]);
@@ -288,7 +289,7 @@ static void await_open(struct world *w, uint64_t count)
 	assert_int_equal(open_connections(w), count);
 }
 
-static void ask(int fd)
+static void request_and_expect_answer(int fd)
 {
 	char *answer;
 
@@ -312,17 +313,17 @@ static void the_one_that_is_idle_longest_makes_room(void **state)
 
 	await_open(w, 1);
 	kept = client_connect(w);
-	ask(kept);
+	request_and_expect_answer(kept);
 	third = client_connect(w);
-	ask(third);
+	request_and_expect_answer(third);
 	assert_true(is_closed(silent));
 	assert_int_equal(made_room(w), 1);
-	ask(kept);
+	request_and_expect_answer(kept);
 	fourth = client_connect(w);
-	ask(fourth);
+	request_and_expect_answer(fourth);
 	assert_true(is_closed(kept));
-	ask(third);
-	assert_int_equal(refused(w, "overload"), 0);
+	request_and_expect_answer(third);
+	assert_int_equal(read_refused_count(w, "overload"), 0);
 	close(silent);
 	close(kept);
 	close(third);
@@ -340,7 +341,7 @@ static void one_that_has_sent_a_line_end_makes_room(void **state)
 		free(client_read(fds[i], "GET\n/a\n\n\n", 1));
 	}
 	fds[2] = client_connect(w);
-	ask(fds[2]);
+	request_and_expect_answer(fds[2]);
 	assert_int_equal(made_room(w), 1);
 	for (int i = 0; i < 3; i++)
 		close(fds[i]);
@@ -352,16 +353,16 @@ static void one_that_goes_on_asking_stays(void **state)
 	int busy = client_connect(w), idle, third;
 	int64_t start = clock_monotonic_ms();
 
-	ask(busy);
+	request_and_expect_answer(busy);
 	idle = client_connect(w);
 	await_open(w, 2);
 	/* The order of connections is only as precise as IDLE_GRAIN_MS. */
 	while (clock_monotonic_ms() - start < 2 * IDLE_GRAIN_MS)
-		ask(busy);
+		request_and_expect_answer(busy);
 	third = client_connect(w);
-	ask(third);
+	request_and_expect_answer(third);
 	assert_true(is_closed(idle));
-	ask(busy);
+	request_and_expect_answer(busy);
 	close(busy);
 	close(idle);
 	close(third);
@@ -415,8 +416,8 @@ static void one_that_has_just_asked_does_not_make_room(void **state)
 	struct error err;
 	char *answer;
 
-	ask(first);
-	ask(second);
+	request_and_expect_answer(first);
+	request_and_expect_answer(second);
 	assert_int_equal(loop_post(w->loop, block_loop, &blocking, &err), 0);
 	while (!atomic_load(&blocking.blocked))
 		usleep(1000);
@@ -445,7 +446,7 @@ static void idle_ones_by_the_hundred_shut_nobody_out(void **state)
 	for (int i = 0; i < MANY; i++) {
 		fds[i] = client_connect(w);
 		if (i % 2)
-			ask(fds[i]);
+			request_and_expect_answer(fds[i]);
 	}
 	await_open(w, MANY);
 	/* This connection replaces one of those. */
@@ -455,10 +456,10 @@ static void idle_ones_by_the_hundred_shut_nobody_out(void **state)
 	for (int i = 0; i < 3 * MANY; i++) {
 		int good = client_connect(w);
 
-		ask(good);
+		request_and_expect_answer(good);
 		close(good);
 	}
-	assert_int_equal(refused(w, "overload"), 0);
+	assert_int_equal(read_refused_count(w, "overload"), 0);
 	world_let_go(w);
 	answer = client_read(held, "GET\n/hold\n\n\n", 1);
 	assert_int_equal(status_of(answer), 200);
@@ -475,7 +476,7 @@ static void one_that_is_idle_gives_up_its_descriptor(void **state)
 	struct rlimit before, none;
 	char *answer;
 
-	ask(idle);
+	request_and_expect_answer(idle);
 	other = socket(AF_INET, SOCK_STREAM, 0);
 	free_fd = dup(other);
 	close(free_fd);

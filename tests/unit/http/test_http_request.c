@@ -9,7 +9,8 @@ struct seen {
 	int fd;
 };
 
-static struct seen see(void **state, http_handler *handler, const char *request)
+static struct seen send_to_handler(void **state, http_handler *handler,
+				   const char *request)
 {
 	struct seen s = {.world = *state};
 	struct world *w = s.world;
@@ -42,9 +43,10 @@ static char *answer_of(struct seen *s)
 	return answer;
 }
 
-static char *ask(void **state, http_handler *handler, const char *request)
+static char *request_answer(void **state, http_handler *handler,
+			    const char *request)
 {
-	struct seen s = see(state, handler, request);
+	struct seen s = send_to_handler(state, handler, request);
 
 	return answer_of(&s);
 }
@@ -68,9 +70,10 @@ static void reply_headers(struct http_request *req, void *arg)
 
 static void headers_come_in_order_without_blanks_around_values(void **state)
 {
-	char *answer = ask(state, reply_headers,
-			   "GET / HTTP/1.1\r\n" CLOSE "B:  b c \t\r\nD:\r\n"
-			   "E:\t\r\n\r\n");
+	char *answer =
+		request_answer(state, reply_headers,
+			       "GET / HTTP/1.1\r\n" CLOSE "B:  b c \t\r\nD:\r\n"
+			       "E:\t\r\n\r\n");
 
 	assert_non_null(strstr(answer, "[Host=a][Connection=close][B=b c]"
 				       "[D=][E=]"));
@@ -79,8 +82,9 @@ static void headers_come_in_order_without_blanks_around_values(void **state)
 
 static void the_host_is_that_of_an_absolute_target(void **state)
 {
-	char *answer = ask(state, reply_headers,
-			   "GET HTTP://b:80/?c HTTP/1.1\r\n" CLOSE "\r\n");
+	char *answer =
+		request_answer(state, reply_headers,
+			       "GET HTTP://b:80/?c HTTP/1.1\r\n" CLOSE "\r\n");
 
 	assert_non_null(strstr(answer, "[Host=b:80][Connection=close]"));
 	free(answer);
@@ -111,7 +115,8 @@ static void whom_a_request_is_for_is_its_target_or_its_header(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *answer = ask(state, reply_host, cases[i].request);
+		char *answer =
+			request_answer(state, reply_host, cases[i].request);
 		const char *last = answer;
 
 		for (const char *at = answer; at; at = strstr(at + 1, "HTTP/"))
@@ -132,9 +137,9 @@ static void reply_one_header(struct http_request *req, void *arg)
 
 static void a_header_is_found_whatever_its_case(void **state)
 {
-	char *answer = ask(state, reply_one_header,
-			   "GET / HTTP/1.1\r\n" CLOSE "X-Thin: 0\r\n"
-			   "X-THING: 1\r\nX-Thing: 2\r\n\r\n");
+	char *answer = request_answer(state, reply_one_header,
+				      "GET / HTTP/1.1\r\n" CLOSE "X-Thin: 0\r\n"
+				      "X-THING: 1\r\nX-Thing: 2\r\n\r\n");
 
 	assert_string_equal(strstr(answer, "\r\n\r\n") + 4, "1");
 	free(answer);
@@ -142,8 +147,8 @@ static void a_header_is_found_whatever_its_case(void **state)
 
 static void an_absent_header_is_null(void **state)
 {
-	char *answer =
-		ask(state, reply_one_header, "GET / HTTP/1.1\r\n" CLOSE "\r\n");
+	char *answer = request_answer(state, reply_one_header,
+				      "GET / HTTP/1.1\r\n" CLOSE "\r\n");
 
 	assert_int_equal(status_of(answer), 204);
 	assert_null(strstr(answer, "Content-Length"));
@@ -177,7 +182,7 @@ static void a_type_is_known_whatever_its_case_and_parameters(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		snprintf(request, sizeof(request),
 			 "GET / HTTP/1.1\r\n" CLOSE "%s\r\n", cases[i].header);
-		answer = ask(state, reply_whether_json, request);
+		answer = request_answer(state, reply_whether_json, request);
 		assert_int_equal(status_of(answer), cases[i].status);
 		free(answer);
 	}
@@ -198,7 +203,7 @@ static void expect_cookie(void **state, const char *cookies, int status,
 
 	snprintf(request, sizeof(request),
 		 "GET / HTTP/1.1\r\n" CLOSE "%s\r\n\r\n", cookies);
-	answer = ask(state, reply_cookie, request);
+	answer = request_answer(state, reply_cookie, request);
 	assert_int_equal(status_of(answer), status);
 	assert_string_equal(strstr(answer, "\r\n\r\n") + 4, value);
 	free(answer);
@@ -237,8 +242,8 @@ static void reply_peer(struct http_request *req, void *arg)
 
 static void the_peer_is_the_address_of_the_client(void **state)
 {
-	char *answer =
-		ask(state, reply_peer, "GET / HTTP/1.1\r\n" CLOSE "\r\n");
+	char *answer = request_answer(state, reply_peer,
+				      "GET / HTTP/1.1\r\n" CLOSE "\r\n");
 
 	assert_string_equal(strstr(answer, "\r\n\r\n") + 4, "127.0.0.1");
 	free(answer);
@@ -255,8 +260,8 @@ static void reply_fields(struct http_request *req, void *arg)
 
 static void fields_are_written_as_given(void **state)
 {
-	char *answer =
-		ask(state, reply_fields, "GET / HTTP/1.1\r\n" CLOSE "\r\n");
+	char *answer = request_answer(state, reply_fields,
+				      "GET / HTTP/1.1\r\n" CLOSE "\r\n");
 
 	assert_memory_equal(answer, "HTTP/1.1 302 Found\r\n", 20);
 	assert_non_null(
@@ -276,8 +281,8 @@ static void reply_split_field(struct http_request *req, void *arg)
 
 static void a_value_with_a_line_end_becomes_a_500(void **state)
 {
-	char *answer = ask(state, reply_split_field,
-			   "GET / HTTP/1.1\r\n" CLOSE "\r\n");
+	char *answer = request_answer(state, reply_split_field,
+				      "GET / HTTP/1.1\r\n" CLOSE "\r\n");
 
 	assert_int_equal(status_of(answer), 500);
 	assert_null(strstr(answer, "Evil"));
@@ -296,8 +301,8 @@ static void reply_lines(struct http_request *req, void *arg)
 
 static void lines_go_out_as_they_are(void **state)
 {
-	char *answer =
-		ask(state, reply_lines, "GET / HTTP/1.1\r\n" CLOSE "\r\n");
+	char *answer = request_answer(state, reply_lines,
+				      "GET / HTTP/1.1\r\n" CLOSE "\r\n");
 
 	assert_non_null(strstr(answer, "\r\nLocation: /a\r\nX: y\r\n"));
 	assert_non_null(strstr(answer, "\r\nContent-Length: 3\r\n"));
@@ -315,8 +320,8 @@ static void reply_problem(struct http_request *req, void *arg)
 
 static void a_problem_is_json_with_its_fields(void **state)
 {
-	char *answer =
-		ask(state, reply_problem, "GET / HTTP/1.1\r\n" CLOSE "\r\n");
+	char *answer = request_answer(state, reply_problem,
+				      "GET / HTTP/1.1\r\n" CLOSE "\r\n");
 
 	assert_non_null(strstr(answer, "\r\nRetry-After: 1\r\n"));
 	assert_non_null(
@@ -335,8 +340,8 @@ static void reply_odd_problem(struct http_request *req, void *arg)
 
 static void what_is_not_utf8_in_a_detail_is_questioned(void **state)
 {
-	char *answer = ask(state, reply_odd_problem,
-			   "GET / HTTP/1.1\r\n" CLOSE "\r\n");
+	char *answer = request_answer(state, reply_odd_problem,
+				      "GET / HTTP/1.1\r\n" CLOSE "\r\n");
 
 	assert_string_equal(strstr(answer, "\r\n\r\n") + 4,
 			    "{\"title\":\"Bad Request\",\"status\":400,"

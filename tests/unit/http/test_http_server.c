@@ -65,7 +65,7 @@ static void a_trailer_is_read_and_dropped(void **state)
 {
 	char *answer = get_then_close(*state, TRAILED);
 
-	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 2);
+	assert_int_equal(count_occurrences(answer, "HTTP/1.1 200 OK"), 2);
 	assert_non_null(strstr(answer, "POST\n/c\n\nabc\n"));
 	free(answer);
 }
@@ -82,7 +82,7 @@ static void a_trailer_may_come_byte_by_byte(void **state)
 		usleep(200);
 	}
 	answer = client_read_all(fd);
-	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 2);
+	assert_int_equal(count_occurrences(answer, "HTTP/1.1 200 OK"), 2);
 	assert_non_null(strstr(answer, "POST\n/c\n\nabc\n"));
 	free(answer);
 	close(fd);
@@ -113,7 +113,7 @@ static void an_upgrade_is_ignored(void **state)
 		*state, "GET /u HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n"
 			"Connection: upgrade\r\n\r\n");
 
-	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 2);
+	assert_int_equal(count_occurrences(answer, "HTTP/1.1 200 OK"), 2);
 	free(answer);
 }
 
@@ -121,7 +121,7 @@ static void empty_lines_before_a_request_are_skipped(void **state)
 {
 	char *answer = get_then_close(*state, "\r\n\r\n" GET("/a") "\r\n");
 
-	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 2);
+	assert_int_equal(count_occurrences(answer, "HTTP/1.1 200 OK"), 2);
 	free(answer);
 }
 
@@ -248,7 +248,7 @@ static void http_1_0_may_ask_to_be_kept(void **state)
 		*state, "GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
 
 	assert_non_null(strstr(answer, "\r\nConnection: keep-alive\r\n"));
-	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 2);
+	assert_int_equal(count_occurrences(answer, "HTTP/1.1 200 OK"), 2);
 	free(answer);
 }
 
@@ -262,7 +262,7 @@ static int answered_of_two(struct world *w, const char *version,
 	snprintf(request, sizeof(request),
 		 "GET /a HTTP/%s\r\nHost: a\r\n%s\r\n\r\n", version, header);
 	answer = get_then_close(w, request);
-	answered = count(answer, "HTTP/1.1 200 OK");
+	answered = count_occurrences(answer, "HTTP/1.1 200 OK");
 	free(answer);
 	return answered;
 }
@@ -327,7 +327,8 @@ static void hosts_of_every_form_are_served(void **state)
 		snprintf(request, sizeof(request),
 			 "GET /a HTTP/1.1\r\nHost: %s\r\n\r\n", hosts[i]);
 		answer = get_then_close(*state, request);
-		assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 2);
+		assert_int_equal(count_occurrences(answer, "HTTP/1.1 200 OK"),
+				 2);
 		free(answer);
 	}
 }
@@ -340,7 +341,7 @@ static void pipelined_requests_are_answered_in_order(void **state)
 	const char *later = strstr(answer, "\n/later\n");
 	const char *three = strstr(answer, "\n/3\n");
 
-	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 5);
+	assert_int_equal(count_occurrences(answer, "HTTP/1.1 200 OK"), 5);
 	assert_true(one < later && later < three);
 	free(answer);
 }
@@ -356,7 +357,7 @@ static void a_thousand_pipelined_requests_are_all_answered(void **state)
 	buf_cstr(&text);
 	client_send(fd, text.data);
 	answer = client_read(fd, "HTTP/1.1 200 OK", 1000);
-	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 1000);
+	assert_int_equal(count_occurrences(answer, "HTTP/1.1 200 OK"), 1000);
 	free(answer);
 	buf_free(&text);
 	close(fd);
@@ -373,7 +374,7 @@ static void pipelined_answers_leave_in_one_write(void **state)
 	n = recv(fd, chunk, sizeof(chunk) - 1, 0);
 	assert_true(n > 0);
 	chunk[n] = '\0';
-	assert_int_equal(count(chunk, "HTTP/1.1 200 OK"), 3);
+	assert_int_equal(count_occurrences(chunk, "HTTP/1.1 200 OK"), 3);
 	close(fd);
 }
 
@@ -385,7 +386,7 @@ static void requests_behind_a_close_are_not_served(void **state)
 		"GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" GET(
 			"/b"));
 
-	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 1);
+	assert_int_equal(count_occurrences(answer, "HTTP/1.1 200 OK"), 1);
 	assert_int_equal(atomic_load(&w->handled), 1);
 	free(answer);
 }

@@ -1,7 +1,7 @@
 /* Answers that are sent while they are made. */
 #include "stream_world.h"
 
-static char *exchange(void **state, const char *text)
+static char *exchange_request(void **state, const char *text)
 {
 	struct stream_world *w = *state;
 
@@ -10,9 +10,9 @@ static char *exchange(void **state, const char *text)
 
 static void an_answer_is_chunked(void **state)
 {
-	char *answer = exchange(state, POST("/s/echo",
-					    "Connection: close\r\n"
-					    "Content-Length: 5\r\n") "hello");
+	char *answer = exchange_request(
+		state, POST("/s/echo", "Connection: close\r\n"
+				       "Content-Length: 5\r\n") "hello");
 
 	assert_int_equal(status_of(answer), 200);
 	assert_non_null(strstr(answer, "\r\nTransfer-Encoding: chunked\r\n"));
@@ -24,8 +24,8 @@ static void an_answer_is_chunked(void **state)
 
 static void an_answer_may_be_empty(void **state)
 {
-	char *answer =
-		exchange(state, POST("/s/echo", "Connection: close\r\n"));
+	char *answer = exchange_request(
+		state, POST("/s/echo", "Connection: close\r\n"));
 
 	expect_body(answer, "0\r\n\r\n");
 	free(answer);
@@ -33,9 +33,10 @@ static void an_answer_may_be_empty(void **state)
 
 static void http_1_0_gets_its_answer_until_the_close(void **state)
 {
-	char *answer = exchange(state, "POST /s/echo HTTP/1.0\r\n"
-				       "Connection: keep-alive\r\n"
-				       "Content-Length: 5\r\n\r\nhello");
+	char *answer =
+		exchange_request(state, "POST /s/echo HTTP/1.0\r\n"
+					"Connection: keep-alive\r\n"
+					"Content-Length: 5\r\n\r\nhello");
 
 	assert_non_null(strstr(answer, "\r\nConnection: close\r\n"));
 	assert_null(strstr(answer, "chunked"));
@@ -45,8 +46,9 @@ static void http_1_0_gets_its_answer_until_the_close(void **state)
 
 static void head_gets_no_body(void **state)
 {
-	char *answer = exchange(state, "HEAD /s/name HTTP/1.1\r\nHost: a\r\n"
-				       "Connection: close\r\n\r\n");
+	char *answer =
+		exchange_request(state, "HEAD /s/name HTTP/1.1\r\nHost: a\r\n"
+					"Connection: close\r\n\r\n");
 
 	assert_int_equal(status_of(answer), 200);
 	expect_body(answer, "");
@@ -86,8 +88,8 @@ static void the_connection_is_kept_after_a_stream(void **state)
 
 static void an_end_without_answer_is_a_500(void **state)
 {
-	char *answer =
-		exchange(state, POST("/s/forget", "Connection: close\r\n"));
+	char *answer = exchange_request(
+		state, POST("/s/forget", "Connection: close\r\n"));
 
 	assert_int_equal(status_of(answer), 500);
 	free(answer);

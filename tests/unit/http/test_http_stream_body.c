@@ -1,7 +1,7 @@
 /* Bodies that are handled while they arrive. */
 #include "stream_world.h"
 
-static char *exchange(void **state, const char *text)
+static char *exchange_request(void **state, const char *text)
 {
 	struct stream_world *w = *state;
 
@@ -12,9 +12,9 @@ static char *exchange(void **state, const char *text)
 
 static void a_body_with_a_length_is_streamed(void **state)
 {
-	char *answer = exchange(state, POST("/s/count",
-					    "Connection: close\r\n"
-					    "Content-Length: 5\r\n") "hello");
+	char *answer = exchange_request(
+		state, POST("/s/count", "Connection: close\r\n"
+					"Content-Length: 5\r\n") "hello");
 
 	expect_body(answer, "5");
 	free(answer);
@@ -22,7 +22,7 @@ static void a_body_with_a_length_is_streamed(void **state)
 
 static void a_chunked_body_is_streamed(void **state)
 {
-	char *answer = exchange(
+	char *answer = exchange_request(
 		state,
 		POST("/s/echo",
 		     "Connection: close\r\n" CHUNKED) "3\r\nabc\r\nA;x="
@@ -65,7 +65,8 @@ static void a_body_may_be_longer_than_max_body_bytes(void **state)
 
 static void other_bodies_are_still_bounded(void **state)
 {
-	char *answer = exchange(state, POST("/a", "Content-Length: 1001\r\n"));
+	char *answer =
+		exchange_request(state, POST("/a", "Content-Length: 1001\r\n"));
 
 	assert_int_equal(status_of(answer), 413);
 	free(answer);
@@ -133,7 +134,7 @@ static void requests_behind_a_streamed_one_are_served(void **state)
 		GET("/1") POST("/s/count", "Content-Length: 3\r\n") "abc" POST(
 			"/s/echo", CHUNKED) "1\r\nz\r\n0\r\n\r\n" GET("/4"));
 	answer = client_read(fd, "GET\n/4\n\n\n", 1);
-	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 4);
+	assert_int_equal(count_occurrences(answer, "HTTP/1.1 200 OK"), 4);
 	assert_true(strstr(answer, "\r\n\r\n3") < strstr(answer, "GET\n/4"));
 	free(answer);
 	close(fd);
@@ -204,12 +205,12 @@ static void the_body_is_asked_for_when_it_is_accepted(void **state)
 
 static void the_body_of_a_refused_request_is_not_asked_for(void **state)
 {
-	char *answer =
-		exchange(state, POST("/s/refuse", "Expect: 100-continue\r\n"
-						  "Content-Length: 2\r\n"));
+	char *answer = exchange_request(state, POST("/s/refuse",
+						    "Expect: 100-continue\r\n"
+						    "Content-Length: 2\r\n"));
 
 	assert_int_equal(status_of(answer), 401);
-	assert_int_equal(count(answer, "HTTP/1.1 "), 1);
+	assert_int_equal(count_occurrences(answer, "HTTP/1.1 "), 1);
 	free(answer);
 }
 

@@ -2,7 +2,7 @@
  */
 #include "stream_world.h"
 
-static char *exchange(void **state, const char *text)
+static char *exchange_request(void **state, const char *text)
 {
 	struct stream_world *w = *state;
 
@@ -14,12 +14,12 @@ static char *exchange(void **state, const char *text)
 static void an_answer_before_the_body_closes(void **state)
 {
 	struct stream_world *w = *state;
-	char *answer =
-		exchange(state, POST("/s/refuse", "Content-Length: 39\r\n")
-					GET("/smuggled"));
+	char *answer = exchange_request(
+		state,
+		POST("/s/refuse", "Content-Length: 39\r\n") GET("/smuggled"));
 
 	assert_int_equal(status_of(answer), 401);
-	assert_int_equal(count(answer, "HTTP/1.1 "), 1);
+	assert_int_equal(count_occurrences(answer, "HTTP/1.1 "), 1);
 	assert_non_null(strstr(answer, "\r\nConnection: close\r\n"));
 	assert_int_equal(atomic_load(&w->base.handled), 1);
 	free(answer);
@@ -27,24 +27,24 @@ static void an_answer_before_the_body_closes(void **state)
 
 static void an_answer_within_the_body_closes(void **state)
 {
-	char *answer = exchange(
+	char *answer = exchange_request(
 		state, POST("/s/refuse-later", "Content-Length: 90\r\n")
 			       GET("/smuggled"));
 
 	assert_int_equal(status_of(answer), 403);
-	assert_int_equal(count(answer, "HTTP/1.1 "), 1);
+	assert_int_equal(count_occurrences(answer, "HTTP/1.1 "), 1);
 	free(answer);
 }
 
 static void a_streamed_answer_may_end_before_the_body(void **state)
 {
-	char *answer =
-		exchange(state, POST("/s/early", "Content-Length: 90\r\n")
-					GET("/smuggled"));
+	char *answer = exchange_request(
+		state,
+		POST("/s/early", "Content-Length: 90\r\n") GET("/smuggled"));
 
 	assert_int_equal(status_of(answer), 200);
 	assert_non_null(strstr(answer, "enough\r\n0\r\n\r\n"));
-	assert_int_equal(count(answer, "HTTP/1.1 "), 1);
+	assert_int_equal(count_occurrences(answer, "HTTP/1.1 "), 1);
 	free(answer);
 }
 
@@ -80,7 +80,8 @@ static void an_early_answer_to_a_whole_body_keeps_the_connection(void **state)
 static void a_malformed_chunk_is_a_400(void **state)
 {
 	struct stream_world *w = *state;
-	char *answer = exchange(state, POST("/s/count", CHUNKED) "3\r\nabcX");
+	char *answer =
+		exchange_request(state, POST("/s/count", CHUNKED) "3\r\nabcX");
 
 	assert_int_equal(status_of(answer), 400);
 	stream_wait(&w->aborted, 1);
@@ -107,7 +108,7 @@ static void a_malformed_chunk_breaks_off_an_answer(void **state)
 static void an_answer_may_be_broken_off(void **state)
 {
 	struct stream_world *w = *state;
-	char *answer = exchange(state, POST("/s/break", ""));
+	char *answer = exchange_request(state, POST("/s/break", ""));
 	const char *part = strstr(answer, "a part\r\n");
 
 	assert_non_null(part);
@@ -118,7 +119,7 @@ static void an_answer_may_be_broken_off(void **state)
 
 static void a_malformed_trailer_is_a_400(void **state)
 {
-	char *answer = exchange(
+	char *answer = exchange_request(
 		state, POST("/s/count", CHUNKED) "1\r\na\r\n0\r\nA: b\n\r\n");
 
 	assert_int_equal(status_of(answer), 400);
@@ -170,8 +171,8 @@ static void a_request_outlives_its_listener(void **state)
 static void a_body_that_stops_is_a_408(void **state)
 {
 	struct stream_world *w = *state;
-	char *answer =
-		exchange(state, POST("/s/count", "Content-Length: 9\r\n") "a");
+	char *answer = exchange_request(
+		state, POST("/s/count", "Content-Length: 9\r\n") "a");
 
 	assert_int_equal(status_of(answer), 408);
 	stream_wait(&w->aborted, 1);

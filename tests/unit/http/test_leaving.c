@@ -113,7 +113,7 @@ static void is_answered(int fd, bool closing)
 	free(answer);
 }
 
-static void asks(int fd, bool closing)
+static void request_and_expect_answer(int fd, bool closing)
 {
 	client_send(fd, GET("/a"));
 	is_answered(fd, closing);
@@ -173,11 +173,11 @@ static void who_is_connected_may_ask_once_more(void **state)
 	struct pair *p = *state;
 	int fd = client_connect(p->old);
 
-	asks(fd, false);
+	request_and_expect_answer(fd, false);
 	world_post(p->old, leave_patiently);
 	wait_for_loop(p->old);
 	assert_false(atomic_load(&p->old->drained));
-	asks(fd, true);
+	request_and_expect_answer(fd, true);
 	assert_true(world_is_drained(p->old));
 	close(fd);
 }
@@ -193,8 +193,8 @@ static void who_has_sent_several_requests_loses_none(void **state)
 	world_post(p->old, leave_patiently);
 	world_let_go(p->old);
 	answers = client_read_all(fd);
-	assert_int_equal(count(answers, "HTTP/1.1 200 "), 3);
-	assert_int_equal(count(answers, CLOSING), 1);
+	assert_int_equal(count_occurrences(answers, "HTTP/1.1 200 "), 3);
+	assert_int_equal(count_occurrences(answers, CLOSING), 1);
 	assert_true(world_is_drained(p->old));
 	free(answers);
 	close(fd);
@@ -206,7 +206,7 @@ static void who_does_not_ask_is_closed_in_the_end(void **state)
 	int fd = client_connect(p->old);
 	char byte;
 
-	asks(fd, false);
+	request_and_expect_answer(fd, false);
 	world_post(p->old, leave_soon);
 	assert_int_equal(recv(fd, &byte, 1, 0), 0);
 	assert_true(world_is_drained(p->old));
@@ -230,19 +230,19 @@ static void winding_down_it_accepts_until_the_former_are_gone(void **state)
 	struct pair *p = *state;
 	int first = client_connect(p->old), later;
 
-	asks(first, false);
+	request_and_expect_answer(first, false);
 	world_post(p->old, wind_down);
 	wait_for_loop(p->old);
 	later = client_connect(p->old);
-	asks(later, true);
+	request_and_expect_answer(later, true);
 	wait_for_loop(p->old);
 	assert_false(atomic_load(&p->old->drained));
-	asks(first, true);
+	request_and_expect_answer(first, true);
 	assert_true(world_is_drained(p->old));
 	/* The listener goes on. */
 	close(later);
 	later = client_connect(p->old);
-	asks(later, true);
+	request_and_expect_answer(later, true);
 	close(later);
 	close(first);
 }
@@ -287,7 +287,7 @@ static void those_who_wait_elsewhere_are_accepted_once(void **state)
 	fd = client_connect(&there);
 	assert_int_equal(
 		loop_post(p->next->loop, accept_waiting, &waiting, &err), 0);
-	asks(fd, false);
+	request_and_expect_answer(fd, false);
 	wait_for_loop(p->next);
 	late = client_connect(&there);
 	client_send(late, GET("/a"));

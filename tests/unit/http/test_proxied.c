@@ -69,7 +69,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static uint64_t refused(struct proxied_world *w, const char *reason)
+static uint64_t read_refused_count(struct proxied_world *w, const char *reason)
 {
 	char labels[64];
 
@@ -142,7 +142,7 @@ static void is_closed(struct proxied_world *w, const char *text, size_t len,
 		      const char *why)
 {
 	int before = atomic_load(&w->told);
-	uint64_t counted = refused(w, "proxy_header");
+	uint64_t counted = read_refused_count(w, "proxy_header");
 	int fd = client_connect(&w->base);
 	char *answer;
 
@@ -152,7 +152,7 @@ static void is_closed(struct proxied_world *w, const char *text, size_t len,
 	assert_true(!answer || !*answer);
 	assert_int_equal(atomic_load(&w->told), before + 1);
 	assert_non_null(strstr(w->why, why));
-	assert_int_equal(refused(w, "proxy_header"), counted + 1);
+	assert_int_equal(read_refused_count(w, "proxy_header"), counted + 1);
 	free(answer);
 	close(fd);
 }
@@ -187,7 +187,7 @@ static void a_look_whether_somebody_is_there_is_no_fault(void **state)
 	shutdown(fd, SHUT_WR);
 	answer = client_read_all(fd);
 	assert_true(!answer || !*answer);
-	assert_int_equal(refused(w, "proxy_header"), 0);
+	assert_int_equal(read_refused_count(w, "proxy_header"), 0);
 	free(answer);
 	close(fd);
 }
@@ -203,8 +203,8 @@ static void the_header_has_its_time(void **state)
 	assert_true(!answer || !*answer);
 	free(answer);
 	free(client_read_all(silent));
-	assert_int_equal(refused(w, "too_slow"), 2);
-	assert_int_equal(refused(w, "proxy_header"), 0);
+	assert_int_equal(read_refused_count(w, "too_slow"), 2);
+	assert_int_equal(read_refused_count(w, "proxy_header"), 0);
 	close(slow);
 	close(silent);
 }

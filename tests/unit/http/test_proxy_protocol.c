@@ -14,8 +14,9 @@
 	"\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\x01"                           \
 	"\x12\x67\x01\xbb"
 
-static enum proxy_found parse(const char *bytes, size_t len,
-			      struct proxy_header *ret, const char **ret_wrong)
+static enum proxy_found parse_header_copy(const char *bytes, size_t len,
+					  struct proxy_header *ret,
+					  const char **ret_wrong)
 {
 	uint8_t *copy = malloc(
 		len ? len : 1); /* a sanitizer reports reads beyond its end */
@@ -30,22 +31,23 @@ static enum proxy_found parse(const char *bytes, size_t len,
 
 /* The header must be complete with its last byte and not before, whatever
  * follows it. */
-static struct proxy_header whole(const char *bytes, size_t len)
+static struct proxy_header parse_whole_header(const char *bytes, size_t len)
 {
 	struct proxy_header got = {0}, again = {0};
 	const char *wrong = NULL;
 	char more[PROXY_HEADER_MAX + 64];
 
 	for (size_t n = 0; n < len; n++) {
-		if (parse(bytes, n, &got, &wrong) != PROXY_MORE)
+		if (parse_header_copy(bytes, n, &got, &wrong) != PROXY_MORE)
 			fail_msg("byte %zu of %zu: %s", n, len, wrong);
 	}
-	if (parse(bytes, len, &got, &wrong) != PROXY_COMPLETE)
+	if (parse_header_copy(bytes, len, &got, &wrong) != PROXY_COMPLETE)
 		fail_msg("refused: %s", wrong);
 	assert_int_equal(got.len, len);
 	memcpy(more, bytes, len);
 	strcpy(more + len, "GET / HTTP/1.1\r\n");
-	assert_int_equal(parse(more, len + 10, &again, &wrong), PROXY_COMPLETE);
+	assert_int_equal(parse_header_copy(more, len + 10, &again, &wrong),
+			 PROXY_COMPLETE);
 	assert_memory_equal(&again, &got, sizeof(got));
 	return got;
 }
@@ -79,16 +81,17 @@ static void is_refused(const char *bytes, size_t len, const char *why)
 	enum proxy_found found = PROXY_MORE;
 
 	for (size_t n = 0; n <= len && found == PROXY_MORE; n++)
-		found = parse(bytes, n, &got, &wrong);
+		found = parse_header_copy(bytes, n, &got, &wrong);
 	if (found != PROXY_MALFORMED)
 		fail_msg("accepted, though %s: %.60s", why, bytes);
 	if (!strstr(wrong, why))
 		fail_msg("'%s', expected '%s': %.60s", wrong, why, bytes);
-	assert_int_equal(parse(bytes, len, &got, &wrong), PROXY_MALFORMED);
+	assert_int_equal(parse_header_copy(bytes, len, &got, &wrong),
+			 PROXY_MALFORMED);
 	assert_memory_equal(&got, &nothing, sizeof(got));
 }
 
-#define WHOLE(text)	   whole(text, sizeof(text) - 1)
+#define WHOLE(text)	   parse_whole_header(text, sizeof(text) - 1)
 #define REFUSED(text, why) is_refused(text, sizeof(text) - 1, why)
 #define V1(text)	   "PROXY " text "\r\n"
 
@@ -189,8 +192,10 @@ static void a_line_ends_within_107_bytes(void **state)
 	(void)state;
 	memset(line, 'x', sizeof(line));
 	memcpy(line, "PROXY UNKNOWN ", sizeof("PROXY UNKNOWN ") - 1);
-	assert_int_equal(parse(line, 106, &got, &wrong), PROXY_MORE);
-	assert_int_equal(parse(line, 107, &got, &wrong), PROXY_MALFORMED);
+	assert_int_equal(parse_header_copy(line, 106, &got, &wrong),
+			 PROXY_MORE);
+	assert_int_equal(parse_header_copy(line, 107, &got, &wrong),
+			 PROXY_MALFORMED);
 	line[106] = '\r';
 	line[107] = '\n';
 	is_refused(line, 108, "too long");
@@ -215,7 +220,7 @@ static void a_block_may_leave_the_client_unknown(void **state)
 	char local[232] = SIGNATURE "\x21\x31\0\xd8/run/a.sock";
 
 	(void)state;
-	assert_false(whole(local, sizeof(local)).has_source);
+	assert_false(parse_whole_header(local, sizeof(local)).has_source);
 	assert_false(WHOLE(SIGNATURE "\x21\0\0\0").has_source);
 	assert_false(WHOLE(SIGNATURE "\x21\0\0\x02hm").has_source);
 	assert_false(WHOLE(SIGNATURE "\x21\x10\0\x0c" FROM_TO).has_source);
@@ -276,7 +281,7 @@ static void a_block_has_a_bound(void **state)
 
 	(void)state;
 	memcpy(long_one, head, sizeof(head) - 1);
-	assert_true(whole(long_one, PROXY_HEADER_MAX).has_source);
+	assert_true(parse_whole_header(long_one, PROXY_HEADER_MAX).has_source);
 	long_one[15] = (char)0xf1;
 	is_refused(long_one, PROXY_HEADER_MAX + 1, "too long");
 	free(long_one);
@@ -305,7 +310,7 @@ static void a_checksum_is_verified(void **state)
 
 	(void)state;
 	fill_checked(bytes, sum);
-	got = whole(bytes, sizeof(bytes));
+	got = parse_whole_header(bytes, sizeof(bytes));
 	is_from(&got, "192.0.2.7", 4711);
 	for (size_t i = 12; i < sizeof(bytes); i++) {
 		struct proxy_header none;
@@ -315,9 +320,9 @@ static void a_checksum_is_verified(void **state)
 		/* Other bits change the meaning of the bytes, so they are not
 		 * compared. */
 		if (i >= 16 && (i < 28 || i > 30))
-			assert_int_equal(
-				parse(bytes, sizeof(bytes), &none, &wrong),
-				PROXY_MALFORMED);
+			assert_int_equal(parse_header_copy(bytes, sizeof(bytes),
+							   &none, &wrong),
+					 PROXY_MALFORMED);
 		bytes[i] ^= 1;
 	}
 }

@@ -58,7 +58,7 @@ static void run_all(struct shared_world *all)
 		world_run(all->each[i]);
 }
 
-static int client(const struct shared_world *all)
+static int connect_to_path(const struct shared_world *all)
 {
 	struct sockaddr_un un = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -87,7 +87,7 @@ static int fewest_of_a_round(struct shared_world *all)
 	for (int i = 0; i < LISTENERS; i++)
 		before[i] = atomic_load(&all->each[i]->handled);
 	for (int i = 0; i < CONNECTIONS; i++) {
-		fds[i] = client(all);
+		fds[i] = connect_to_path(all);
 		ask_for_the_peer(fds[i]);
 	}
 	for (int i = 0; i < LISTENERS; i++) {
@@ -154,7 +154,7 @@ static void who_has_connected_is_answered_by_a_drain(void **state)
 	int fds[CONNECTIONS];
 
 	for (int i = 0; i < CONNECTIONS; i++) {
-		fds[i] = client(all);
+		fds[i] = connect_to_path(all);
 		client_send(fds[i], GET("/peer"));
 	}
 	for (int i = 0; i < LISTENERS; i++)

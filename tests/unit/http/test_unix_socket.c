@@ -48,7 +48,7 @@ static struct sockaddr_un address_of(const struct place *p)
 }
 
 /* Binds a socket of another owner there. */
-static int bound(const struct place *p, int type)
+static int bind_other_socket(const struct place *p, int type)
 {
 	struct sockaddr_un un = address_of(p);
 	int fd = socket(AF_UNIX, type | SOCK_NONBLOCK, 0);
@@ -58,7 +58,7 @@ static int bound(const struct place *p, int type)
 }
 
 /* Returns -1 if no process listens. */
-static int client(const struct place *p)
+static int connect_to_path(const struct place *p)
 {
 	struct sockaddr_un un = address_of(p);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
@@ -91,7 +91,7 @@ static void it_listens_with_its_mode_until_it_is_freed(void **state)
 	struct place *p = *state;
 	struct unix_socket *s = unix_socket_new(p->path, 0640, &p->err);
 	struct stat st;
-	int fd = client(p);
+	int fd = connect_to_path(p);
 
 	assert_non_null(s);
 	assert_true(fd >= 0);
@@ -106,7 +106,7 @@ static void who_has_connected_is_accepted_after_it_was_unlinked(void **state)
 {
 	struct place *p = *state;
 	struct unix_socket *s = unix_socket_new(p->path, 0660, &p->err);
-	int fd = client(p), accepted;
+	int fd = connect_to_path(p), accepted;
 
 	assert_non_null(s);
 	unix_socket_unlink(s);
@@ -124,11 +124,11 @@ static void the_file_of_a_dead_process_is_replaced(void **state)
 	struct unix_socket *s;
 	int fd;
 
-	close(bound(p, SOCK_STREAM));
-	assert_int_equal(client(p), -1);
+	close(bind_other_socket(p, SOCK_STREAM));
+	assert_int_equal(connect_to_path(p), -1);
 	s = unix_socket_new(p->path, 0660, &p->err);
 	assert_non_null(s);
-	fd = client(p);
+	fd = connect_to_path(p);
 	assert_true(fd >= 0);
 	close(fd);
 	unix_socket_free(s);
@@ -142,7 +142,7 @@ static void a_live_one_is_left_alone(void **state)
 
 	assert_non_null(first);
 	is_refused(p, "another process listens");
-	fd = client(p);
+	fd = connect_to_path(p);
 	assert_true(fd >= 0);
 	close(fd);
 	unix_socket_free(first);
@@ -151,10 +151,10 @@ static void a_live_one_is_left_alone(void **state)
 static void so_is_one_that_has_no_place_for_more(void **state)
 {
 	struct place *p = *state;
-	int other = bound(p, SOCK_STREAM), waiting[8], n = 0;
+	int other = bind_other_socket(p, SOCK_STREAM), waiting[8], n = 0;
 
 	assert_int_equal(listen(other, 0), 0);
-	while (n < 8 && (waiting[n] = client(p)) >= 0)
+	while (n < 8 && (waiting[n] = connect_to_path(p)) >= 0)
 		n++;
 	assert_true(n > 0 && n < 8);
 	is_refused(p, "another process listens");
@@ -166,7 +166,7 @@ static void so_is_one_that_has_no_place_for_more(void **state)
 static void so_is_one_of_another_type(void **state)
 {
 	struct place *p = *state;
-	int other = bound(p, SOCK_DGRAM);
+	int other = bind_other_socket(p, SOCK_DGRAM);
 
 	is_refused(p, strerror(EPROTOTYPE));
 	assert_true(is_there(p));
@@ -196,7 +196,7 @@ static void anothers_file_is_not_removed_at_the_end(void **state)
 
 	assert_non_null(s);
 	unlink(p->path);
-	other = bound(p, SOCK_STREAM);
+	other = bind_other_socket(p, SOCK_STREAM);
 	unix_socket_free(s);
 	assert_true(is_there(p));
 	close(other);
@@ -258,7 +258,7 @@ static void of_some_that_start_at_once_one_listens(void **state)
 
 	pthread_barrier_init(&barrier, NULL, STARTERS);
 	for (int round = 0; round < 100; round++) {
-		close(bound(*state, SOCK_STREAM));
+		close(bind_other_socket(*state, SOCK_STREAM));
 		made = 0;
 		for (int i = 0; i < STARTERS; i++) {
 			starts[i] = (struct start){*state, &barrier, NULL};

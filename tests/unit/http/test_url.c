@@ -4,7 +4,7 @@
 
 #include "common/http/url.h"
 
-static struct http_slice slice(const char *text)
+static struct http_slice slice_of(const char *text)
 {
 	return (struct http_slice){text, strlen(text)};
 }
@@ -14,7 +14,7 @@ static void expect_param(const char *query, const char *key, const char *value)
 	struct url_params params;
 	struct error err;
 
-	assert_int_equal(url_params_parse(&params, slice(query), &err), 0);
+	assert_int_equal(url_params_parse(&params, slice_of(query), &err), 0);
 	assert_string_equal(url_param_get(&params, key), value);
 	url_params_free(&params);
 }
@@ -24,7 +24,7 @@ static void expect_bad(const char *query)
 	struct url_params params;
 	struct error err;
 
-	assert_int_equal(url_params_parse(&params, slice(query), &err), -1);
+	assert_int_equal(url_params_parse(&params, slice_of(query), &err), -1);
 	assert_int_equal(err.code, ERROR_INPUT);
 	url_params_free(&params);
 }
@@ -59,7 +59,8 @@ static void empty_pairs_are_skipped(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(url_params_parse(&params, slice("&&a=1&"), &err), 0);
+	assert_int_equal(url_params_parse(&params, slice_of("&&a=1&"), &err),
+			 0);
 	assert_int_equal(params.count, 1);
 	url_params_free(&params);
 }
@@ -110,7 +111,7 @@ static void a_plus_in_a_path_stays(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(url_decode(slice("a+b%2Fc"), out, &err), 0);
+	assert_int_equal(url_decode(slice_of("a+b%2Fc"), out, &err), 0);
 	assert_string_equal(out, "a+b/c");
 }
 
@@ -120,7 +121,7 @@ static void a_cut_escape_in_a_path_is_refused(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(url_decode(slice("a%4"), out, &err), -1);
+	assert_int_equal(url_decode(slice_of("a%4"), out, &err), -1);
 	assert_int_equal(err.code, ERROR_INPUT);
 }
 

@@ -375,7 +375,7 @@ static inline int status_of(const char *answer)
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
 
-static inline int count(const char *text, const char *what)
+static inline int count_occurrences(const char *text, const char *what)
 {
 	int n = 0;
 

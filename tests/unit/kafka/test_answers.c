@@ -24,7 +24,8 @@ static void only_formats_that_bound_it_have_a_ratio(void **state)
 				 cases[i].ratio);
 }
 
-static void expect(rd_kafka_conf_t *conf, const char *name, const char *value)
+static void expect_setting(rd_kafka_conf_t *conf, const char *name,
+			   const char *value)
 {
 	char text[64];
 	size_t size = sizeof(text);
@@ -44,18 +45,18 @@ one_batch_is_asked_for_unless_the_options_say_otherwise(void **state)
 
 	(void)state;
 	assert_int_equal(kafka_bound_answers(conf, &config, 0, &err), 0);
-	expect(conf, "fetch.message.max.bytes", "1");
-	expect(conf, "receive.message.max.bytes", "16777216");
+	expect_setting(conf, "fetch.message.max.bytes", "1");
+	expect_setting(conf, "receive.message.max.bytes", "16777216");
 	assert_int_equal(kafka_bound_answers(conf, &config, 65536, &err), 0);
-	expect(conf, "fetch.message.max.bytes", "65536");
+	expect_setting(conf, "fetch.message.max.bytes", "65536");
 	rd_kafka_conf_destroy(conf);
 
 	config.options.items = own;
 	config.options.count = 1;
 	conf = rd_kafka_conf_new();
 	assert_int_equal(kafka_bound_answers(conf, &config, 0, &err), 0);
-	expect(conf, "fetch.message.max.bytes", "1048576");
-	expect(conf, "receive.message.max.bytes", "100000000");
+	expect_setting(conf, "fetch.message.max.bytes", "1048576");
+	expect_setting(conf, "receive.message.max.bytes", "100000000");
 	rd_kafka_conf_destroy(conf);
 }
 

@@ -136,7 +136,7 @@ static void send_one_at_a_time(struct world *w)
 	w->config.options = (struct setting_strings){w->options, 2};
 }
 
-static int produce(struct world *w, struct error *err)
+static int try_produce(struct world *w, struct error *err)
 {
 	size_t n = atomic_fetch_add(&w->next, 1);
 
@@ -145,11 +145,11 @@ static int produce(struct world *w, struct error *err)
 			     err);
 }
 
-static void take(struct world *w)
+static void produce_message(struct world *w)
 {
 	struct error err = {0};
 
-	if (produce(w, &err) < 0)
+	if (try_produce(w, &err) < 0)
 		fail_msg("%s", err.text);
 }
 
@@ -235,15 +235,15 @@ static void after_a_fatal_error_messages_are_delivered_again(void **state)
 	struct world *w = *state;
 
 	open_producer(w);
-	take(w);
+	produce_message(w);
 	await_acknowledged(w, 1);
 	fail_next(w);
-	take(w);
+	produce_message(w);
 	await_renewed(w, 1);
 	/* The message may be stored. */
 	assert_int_equal(w->failed, 1);
 	assert_int_equal(w->certain, 0);
-	take(w);
+	produce_message(w);
 	await_acknowledged(w, 2);
 	for (int i = 0; i < AWAIT_MS && w->told_up < 2; i++)
 		usleep(1000);
@@ -258,11 +258,11 @@ static void begin_to_fail(struct world *w)
 {
 	send_one_at_a_time(w);
 	open_producer(w);
-	take(w);
+	produce_message(w);
 	await_acknowledged(w, 1);
 	rd_kafka_mock_broker_set_rtt(w->mock, 1, 100);
 	fail_next(w);
-	take(w);
+	produce_message(w);
 }
 
 static void await_next_client(struct world *w)
@@ -278,7 +278,7 @@ static void what_waited_is_sent_by_the_next_client_in_order(void **state)
 	begin_to_fail(w);
 	/* The pauses make the times of the messages different. */
 	for (int i = 0; i < QUEUED; i++) {
-		take(w);
+		produce_message(w);
 		usleep(100);
 	}
 	await_next_client(w);
@@ -296,12 +296,12 @@ static void who_keeps_what_has_failed_is_given_what_waited(void **state)
 	w->keeps_failed = true;
 	begin_to_fail(w);
 	for (int i = 0; i < QUEUED; i++)
-		take(w);
+		produce_message(w);
 	await_renewed(w, 1);
 	assert_int_equal(w->acknowledged + w->failed, 2 + QUEUED);
 	assert_true(w->failed >= QUEUED);
 	assert_int_equal(w->certain, 0);
-	take(w);
+	produce_message(w);
 	await_acknowledged(w, 3 + QUEUED - w->failed);
 }
 
@@ -317,7 +317,7 @@ static void keys_and_headers_go_with_what_waited(void **state)
 	size_t size;
 
 	begin_to_fail(w);
-	take(w);
+	produce_message(w);
 	assert_int_equal(kafka_produce(w->producer, "key", 3, "keyed", 5,
 				       (void *)3, &err),
 			 0);
@@ -355,7 +355,7 @@ static void *produce_many(void *arg)
 	while (!atomic_load(&w->enough)) {
 		struct error err = {0};
 
-		if (produce(w, &err) == 0)
+		if (try_produce(w, &err) == 0)
 			continue;
 		assert_true(err.retriable);
 		usleep(500);
@@ -386,7 +386,7 @@ each_message_of_many_threads_is_told_of_once_and_stored_once(void **state)
 	size_t told = 0, count;
 
 	open_producer(w);
-	take(w);
+	produce_message(w);
 	await_acknowledged(w, 1);
 	run_threads(w, 3);
 	assert_int_equal(kafka_producer_flush(w->producer, AWAIT_MS, &err), 0);
@@ -407,7 +407,7 @@ static void one_that_is_freed_meanwhile_tells_of_each_message(void **state)
 
 	begin_to_fail(w);
 	for (int i = 0; i < QUEUED; i++)
-		take(w);
+		produce_message(w);
 	while (w->reports[1] == 0)
 		usleep(1000);
 	kafka_producer_free(w->producer);
@@ -427,13 +427,13 @@ static void where_no_client_works_messages_fail_at_once(void **state)
 		RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED);
 	rd_kafka_mock_broker_set_down(w->mock, 1);
 	open_producer(w);
-	take(w);
+	produce_message(w);
 	rd_kafka_mock_broker_set_up(w->mock, 1);
 	for (int i = 0; i < AWAIT_MS && !w->failed; i++)
 		usleep(1000);
 	assert_int_equal(w->failed, 1);
 	await_renewed(w, 1);
-	take(w);
+	produce_message(w);
 	await_acknowledged(w, 1);
 }
 

@@ -88,7 +88,7 @@ static struct kafka_producer *open_producer(struct seen *seen)
 	return open_told(seen, NULL);
 }
 
-static int produce(struct kafka_producer *p, struct error *err)
+static int produce_message(struct kafka_producer *p, struct error *err)
 {
 	return kafka_produce(p, "k", 1, "payload", 7, NULL, err);
 }
@@ -155,8 +155,8 @@ static void a_full_queue_is_busy_and_retriable(void **state)
 	(void)state;
 	assert_non_null(p);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(produce(p, &err), 0);
-	assert_int_equal(produce(p, &err), -1);
+		assert_int_equal(produce_message(p, &err), 0);
+	assert_int_equal(produce_message(p, &err), -1);
 	assert_int_equal(err.code, ERROR_FULL);
 	assert_true(err.retriable);
 	kafka_producer_free(p);
@@ -171,7 +171,7 @@ static void freeing_reports_each_message_as_perhaps_stored(void **state)
 	(void)state;
 	assert_non_null(p);
 	for (int i = 0; i < 3; i++)
-		produce(p, &err);
+		produce_message(p, &err);
 	kafka_producer_free(p);
 	assert_int_equal(atomic_load(&seen.failures), 3);
 	assert_int_equal(atomic_load(&seen.certain), 0);
@@ -202,8 +202,8 @@ static void a_flush_that_cannot_end_says_how_many_remain(void **state)
 
 	(void)state;
 	assert_non_null(p);
-	produce(p, &err);
-	produce(p, &err);
+	produce_message(p, &err);
+	produce_message(p, &err);
 	assert_int_equal(kafka_producer_flush(p, 20, &err), -1);
 	assert_non_null(strstr(err.text, "2 messages"));
 	kafka_producer_free(p);
@@ -241,7 +241,7 @@ static bool is_certain(rd_kafka_mock_cluster_t *mock, rd_kafka_resp_err_t code)
 	p = open_at(&config, &seen, NULL);
 	assert_non_null(p);
 	rd_kafka_mock_push_request_errors(mock, API_PRODUCE, 1, code);
-	assert_int_equal(produce(p, &err), 0);
+	assert_int_equal(produce_message(p, &err), 0);
 	assert_int_equal(kafka_producer_flush(p, 20000, &err), 0);
 	assert_int_equal(atomic_load(&seen.failures), 1);
 	kafka_producer_free(p);

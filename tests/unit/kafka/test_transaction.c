@@ -49,7 +49,7 @@ static void open_transaction(struct world *w)
 		fail_msg("%s", w->err.text);
 }
 
-static int put(struct world *w, const char *text)
+static int put_message(struct world *w, const char *text)
 {
 	const struct kafka_header header = {"why", "so"};
 	const struct kafka_message m = {
@@ -68,12 +68,12 @@ static int put(struct world *w, const char *text)
 
 static void begin_and_put(struct world *w)
 {
-	if (kafka_transaction_begin(w->t, &w->err) < 0 || put(w, "a") < 0 ||
-	    put(w, "b") < 0)
+	if (kafka_transaction_begin(w->t, &w->err) < 0 ||
+	    put_message(w, "a") < 0 || put_message(w, "b") < 0)
 		fail_msg("%s", w->err.text);
 }
 
-static int commit(struct world *w)
+static int commit_transaction(struct world *w)
 {
 	w->err = (struct error){0};
 	return kafka_transaction_commit(w->t, &w->err);
@@ -91,7 +91,7 @@ static void one_after_the_other_is_committed(void **state)
 	open_transaction(w);
 	for (int i = 0; i < 3; i++) {
 		begin_and_put(w);
-		assert_int_equal(commit(w), 0);
+		assert_int_equal(commit_transaction(w), 0);
 	}
 	begin_and_put(w); /* the free aborts the transaction */
 }
@@ -108,7 +108,7 @@ static void one_that_was_overtaken_has_a_conflict(void **state)
 		open_transaction(w);
 		begin_and_put(w);
 		fail_next(w, END_TXN, codes[i]);
-		assert_int_equal(commit(w), -1);
+		assert_int_equal(commit_transaction(w), -1);
 		assert_int_equal(w->err.code, ERROR_CONFLICT);
 		assert_false(w->err.retriable);
 		kafka_transaction_free(w->t);
@@ -123,7 +123,7 @@ static void the_reason_is_that_of_the_message_that_failed(void **state)
 	open_transaction(w);
 	fail_next(w, PRODUCE, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
 	begin_and_put(w);
-	assert_int_equal(commit(w), -1);
+	assert_int_equal(commit_transaction(w), -1);
 	assert_int_equal(w->err.code, ERROR_REMOTE);
 	assert_false(w->err.retriable);
 	assert_string_equal(w->err.text,
@@ -137,7 +137,7 @@ static void a_commit_that_may_be_repeated_is(void **state)
 	open_transaction(w);
 	begin_and_put(w);
 	fail_next(w, END_TXN, RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS);
-	assert_int_equal(commit(w), 0);
+	assert_int_equal(commit_transaction(w), 0);
 }
 
 static void a_commit_that_is_refused_is_not_repeated(void **state)
@@ -148,7 +148,7 @@ static void a_commit_that_is_refused_is_not_repeated(void **state)
 	begin_and_put(w);
 	fail_next(w, END_TXN,
 		  RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED);
-	assert_int_equal(commit(w), -1);
+	assert_int_equal(commit_transaction(w), -1);
 	assert_int_equal(w->err.code, ERROR_REMOTE);
 	assert_false(w->err.retriable);
 }

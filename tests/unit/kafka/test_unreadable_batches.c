@@ -272,8 +272,8 @@ static void silence_meanwhile_passes_nothing_over(void **state)
 /* --- probing ---------------------------------------------------------------
  */
 
-static int probe(struct kafka_reader *r, int64_t offset,
-		 struct kafka_unreadable *ret, struct error *err)
+static int probe_offset(struct kafka_reader *r, int64_t offset,
+			struct kafka_unreadable *ret, struct error *err)
 {
 	unsigned unassigns = scripted.unassigns;
 	rd_kafka_t *spent = scripted.spent;
@@ -298,16 +298,16 @@ static void a_probe_says_what_cannot_be_read_from_there_on(void **state)
 	scripted_add(BATCH_HOLE, 5, 6);
 	scripted_add(BATCH_PACKED, 7, 19);
 	scripted_add(BATCH_HOLE, 20, 30);
-	assert_int_equal(probe(r, 4, &what, &err), 1);
-	assert_int_equal(probe(r, 5, &what, &err), 0);
+	assert_int_equal(probe_offset(r, 4, &what, &err), 1);
+	assert_int_equal(probe_offset(r, 5, &what, &err), 0);
 	assert_int_equal(what.first, 7);
 	assert_int_equal(what.last, 19);
-	assert_int_equal(probe(r, 12, &what, &err), 0);
+	assert_int_equal(probe_offset(r, 12, &what, &err), 0);
 	assert_int_equal(what.first, 12);
 	assert_int_equal(what.last, 19);
 	/* There is no record yet. */
-	assert_int_equal(probe(r, 20, &what, &err), 1);
-	assert_int_equal(probe(r, 31, &what, &err), 1);
+	assert_int_equal(probe_offset(r, 20, &what, &err), 1);
+	assert_int_equal(probe_offset(r, 31, &what, &err), 1);
 	assert_int_equal(reported.count, 0);
 	kafka_reader_free(r);
 }
@@ -320,7 +320,7 @@ static void a_probe_of_what_heals_says_that_it_can_be_read(void **state)
 
 	scripted_add(BATCH_CORRUPT, 0, 4);
 	scripted.batches[0].heals_at = 3;
-	assert_int_equal(probe(r, 2, &what, &err), 1);
+	assert_int_equal(probe_offset(r, 2, &what, &err), 1);
 	kafka_reader_free(r);
 }
 
@@ -332,7 +332,7 @@ static void a_probe_without_an_answer_fails(void **state)
 
 	scripted_add(BATCH_READABLE, 0, 4);
 	scripted.silent = true;
-	assert_int_equal(probe(r, 2, &what, &err), -1);
+	assert_int_equal(probe_offset(r, 2, &what, &err), -1);
 	scripted.silent = false;
 	scripted.assign = RD_KAFKA_RESP_ERR__STATE;
 	assert_int_equal(kafka_reader_probe(r, MOCK_KAFKA_TOPIC,

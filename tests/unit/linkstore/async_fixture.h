@@ -45,7 +45,7 @@ static inline int setup_async(void **state)
 {
 	struct async_fixture *a = calloc(1, sizeof(*a));
 
-	setup(state);
+	setup_fixture(state);
 	a->f = *state;
 	a->loop = loop_new(&a->err);
 	a->timeout = loop_timer_new(a->loop, on_timeout, a, &a->err);
@@ -69,10 +69,10 @@ static inline int teardown_async(void **state)
 	redis_async_free(a->redis);
 	loop_free(a->loop);
 	free(a);
-	return teardown(&inner);
+	return teardown_fixture(&inner);
 }
 
-static inline void done(struct async_fixture *a)
+static inline void count_down_waiting(struct async_fixture *a)
 {
 	if (--a->waiting == 0)
 		loop_stop(a->loop);

@@ -57,8 +57,8 @@ static inline int try_edit(struct fixture *f, const struct link_target *t,
 			  &f->err);
 }
 
-static inline int64_t edit(struct fixture *f, const struct link_target *t,
-			   const char *url, const struct link_class *ttl)
+static inline int64_t edit_link(struct fixture *f, const struct link_target *t,
+				const char *url, const struct link_class *ttl)
 {
 	struct link_answer read = read_link(f, t);
 	int64_t expires = 0;
@@ -108,8 +108,8 @@ static inline int try_moderate(struct fixture *f, const struct link_target *t,
 	return status;
 }
 
-static inline int64_t moderate(struct fixture *f, const struct link_target *t,
-			       bool blocked)
+static inline int64_t moderate_link(struct fixture *f,
+				    const struct link_target *t, bool blocked)
 {
 	int64_t expires = 0;
 

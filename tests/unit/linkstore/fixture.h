@@ -147,7 +147,7 @@ static inline int setup_without_space(void **state)
 	return 0;
 }
 
-static inline int setup(void **state)
+static inline int setup_fixture(void **state)
 {
 	enum space_created created;
 	struct fixture *f;
@@ -191,7 +191,7 @@ static inline int setup_all(void **state)
 	return 0;
 }
 
-static inline int teardown(void **state)
+static inline int teardown_fixture(void **state)
 {
 	struct fixture *f = *state;
 
@@ -203,10 +203,11 @@ static inline int teardown(void **state)
 }
 
 #define TEST_ALL(name)                                                         \
-	cmocka_unit_test_setup_teardown(name, setup_all, teardown)
+	cmocka_unit_test_setup_teardown(name, setup_all, teardown_fixture)
 #define TEST_CLUSTER(name)                                                     \
-	cmocka_unit_test_setup_teardown(name, setup_cluster, teardown)
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	cmocka_unit_test_setup_teardown(name, setup_cluster, teardown_fixture)
+#define TEST(name)                                                             \
+	cmocka_unit_test_setup_teardown(name, setup_fixture, teardown_fixture)
 
 /* The call must succeed; otherwise the test fails with its error. */
 #define must(f, call)                                                          \
@@ -238,8 +239,8 @@ static inline int try_grant(struct fixture *f, const struct link_class *ttl,
 	return await_grant(f->await, &request, ret, &f->err);
 }
 
-static inline struct grant grant(struct fixture *f,
-				 const struct link_class *ttl, unsigned blocks)
+static inline struct grant
+make_grant(struct fixture *f, const struct link_class *ttl, unsigned blocks)
 {
 	static struct grant g;
 
@@ -266,7 +267,7 @@ static inline struct link_block block_of(const struct fixture *f,
 static inline struct link_block open_block(struct fixture *f,
 					   const struct link_class *ttl)
 {
-	struct grant g = grant(f, ttl, 1);
+	struct grant g = make_grant(f, ttl, 1);
 	struct link_block block = block_of(f, &g, ttl);
 	int64_t end;
 
@@ -295,7 +296,7 @@ static inline void sleep_ms(int ms)
 	usleep((useconds_t)ms * 1000);
 }
 
-static inline struct link_marker marker(struct fixture *f, uint64_t block)
+static inline struct link_marker read_marker(struct fixture *f, uint64_t block)
 {
 	struct link_marker m;
 	char words[64], text[512];
@@ -315,7 +316,8 @@ static inline void set_marker(struct fixture *f, const char *text)
 	freeReplyObject(reply);
 }
 
-static inline long long pttl(struct fixture *f, const struct link_target *t)
+static inline long long read_link_pttl(struct fixture *f,
+				       const struct link_target *t)
 {
 	char words[192];
 

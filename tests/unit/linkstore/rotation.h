@@ -20,7 +20,7 @@ static inline void configure_keys(struct fixture *f, int first, int second)
 	fixture_open_store(f);
 }
 
-static inline enum space_created create(struct fixture *f)
+static inline enum space_created create_space(struct fixture *f)
 {
 	enum space_created created;
 
@@ -28,7 +28,7 @@ static inline enum space_created create(struct fixture *f)
 	return created;
 }
 
-static inline int check(struct fixture *f, enum space_use use)
+static inline int check_space_record(struct fixture *f, enum space_use use)
 {
 	return space_check(f->server.redis, f->space, use, &f->err);
 }
@@ -42,7 +42,7 @@ rotate_after_a_link(struct fixture *f, const struct link_class *ttl)
 	struct link_target target = store_link(f, &block, 0);
 
 	configure_keys(f, 1, 0);
-	assert_int_equal(create(f), SPACE_EXTENDED);
+	assert_int_equal(create_space(f), SPACE_EXTENDED);
 	return target;
 }
 

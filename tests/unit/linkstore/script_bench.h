@@ -230,7 +230,7 @@ static inline char *script_next_line(char *at)
 }
 
 /* Sends commands, one a line. */
-static inline void given(struct script_bench *b, const char *commands)
+static inline void send_commands(struct script_bench *b, const char *commands)
 {
 	const char *words[64];
 	char *line = b->expanded[0], *next;
@@ -298,7 +298,7 @@ static inline void check_script(struct script_bench *b, const char *said,
 static inline const char *script_ask(struct script_bench *b,
 				     const char *command)
 {
-	given(b, command);
+	send_commands(b, command);
 	return b->reply;
 }
 

@@ -17,7 +17,7 @@ static inline struct script_bench *space_reset(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "HSET s run_id abc key:0 fp\nSET c 10");
+	send_commands(b, "HSET s run_id abc key:0 fp\nSET c 10");
 	return b;
 }
 

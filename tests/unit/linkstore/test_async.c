@@ -20,7 +20,7 @@ static void on_created(void *arg, int64_t expires, const struct error *err)
 		a->failed++;
 	if (err)
 		a->err = *err;
-	done(a);
+	count_down_waiting(a);
 }
 
 static void queue_until(struct async_fixture *a, const struct link_block *block,
@@ -36,13 +36,13 @@ static void queue_until(struct async_fixture *a, const struct link_block *block,
 	a->waiting++;
 }
 
-static void queue(struct async_fixture *a, const struct link_block *block,
-		  uint32_t offset)
+static void queue_link(struct async_fixture *a, const struct link_block *block,
+		       uint32_t offset)
 {
 	queue_until(a, block, offset, 0);
 }
 
-static long long evals(struct async_fixture *a)
+static long long count_script_calls(struct async_fixture *a)
 {
 	return redis_server_calls(&a->f->server, "evalsha");
 }
@@ -53,14 +53,14 @@ static void links_of_one_turn_and_block_are_one_script(void **state)
 	struct link_block block = open_block(a->f, a->f->day);
 	long long before;
 
-	queue(a, &block, 999);
+	queue_link(a, &block, 999);
 	run_loop(a);
-	before = evals(a);
+	before = count_script_calls(a);
 	for (uint32_t i = 0; i < CREATE_BATCH_MAX; i++)
-		queue(a, &block, i);
+		queue_link(a, &block, i);
 	run_loop(a);
 	assert_int_equal(a->stored, CREATE_BATCH_MAX + 1);
-	assert_int_equal(evals(a) - before, 1);
+	assert_int_equal(count_script_calls(a) - before, 1);
 }
 
 /* Redis has the links of a full script before the turn ends. */
@@ -70,19 +70,20 @@ static void a_full_script_does_not_wait_for_the_end_of_the_turn(void **state)
 	struct link_block block = open_block(a->f, a->f->day);
 	long long before;
 
-	queue(a, &block, 999);
+	queue_link(a, &block, 999);
 	run_loop(a);
-	before = evals(a);
+	before = count_script_calls(a);
 	for (uint32_t i = 0; i < CREATE_BATCH_MAX + 1; i++)
-		queue(a, &block, i);
+		queue_link(a, &block, i);
 	/* The loop does not run; the test waits only for the way to Redis. */
-	for (int tries = 0; evals(a) == before && tries < 1000; tries++)
+	for (int tries = 0; count_script_calls(a) == before && tries < 1000;
+	     tries++)
 		nanosleep(&(struct timespec){0, 1000000}, NULL);
-	assert_int_equal(evals(a) - before, 1);
+	assert_int_equal(count_script_calls(a) - before, 1);
 	assert_int_equal(a->stored, 1);
 	run_loop(a);
 	assert_int_equal(a->stored, CREATE_BATCH_MAX + 2);
-	assert_int_equal(evals(a) - before, 2);
+	assert_int_equal(count_script_calls(a) - before, 2);
 }
 
 /* The script cannot be sent; the failure of its links is reported from the
@@ -92,11 +93,11 @@ static void a_full_script_for_a_lost_redis_fails_at_the_end(void **state)
 	struct async_fixture *a = *state;
 	struct link_block block = open_block(a->f, a->f->day);
 
-	queue(a, &block, 999);
+	queue_link(a, &block, 999);
 	run_loop(a);
 	redis_server_kill(&a->f->server);
 	for (uint32_t i = 0; i < CREATE_BATCH_MAX + 1; i++)
-		queue(a, &block, i);
+		queue_link(a, &block, i);
 	assert_int_equal(a->failed, 0);
 	run_loop(a);
 	assert_int_equal(a->stored, 1);
@@ -109,7 +110,7 @@ static void more_than_a_batch_of_links_are_several_scripts(void **state)
 	struct link_block block = open_block(a->f, a->f->day);
 
 	for (uint32_t i = 0; i < 2 * CREATE_BATCH_MAX + 1; i++)
-		queue(a, &block, i);
+		queue_link(a, &block, i);
 	run_loop(a);
 	assert_int_equal(a->stored, 2 * CREATE_BATCH_MAX + 1);
 }
@@ -122,8 +123,8 @@ static void links_of_two_blocks_are_told_apart(void **state)
 
 	redis_server_number(&a->f->server, "DEL m:{s5:0}");
 	for (uint32_t i = 0; i < 3; i++) {
-		queue(a, &lost, i);
-		queue(a, &kept, i);
+		queue_link(a, &lost, i);
+		queue_link(a, &kept, i);
 	}
 	run_loop(a);
 	assert_int_equal(a->stored, 3);
@@ -140,7 +141,7 @@ static void a_taken_code_fails_alone(void **state)
 	snprintf(words, sizeof(words), "SET l:{s5:0}:%s other", a->target.code);
 	freeReplyObject(redis_server_ask(&a->f->server, words));
 	for (uint32_t i = 0; i < 3; i++)
-		queue(a, &block, i);
+		queue_link(a, &block, i);
 	run_loop(a);
 	assert_int_equal(a->stored, 2);
 	assert_int_equal(a->refused, 1);
@@ -160,7 +161,7 @@ static void a_link_of_which_all_is_zero_is_stored(void **state)
 	a->waiting++;
 	run_loop(a);
 	assert_int_equal(a->stored, 1);
-	assert_true(pttl(a->f, &a->target) > 0);
+	assert_true(read_link_pttl(a->f, &a->target) > 0);
 }
 
 static void links_queued_at_the_end_are_answered(void **state)
@@ -168,7 +169,7 @@ static void links_queued_at_the_end_are_answered(void **state)
 	struct async_fixture *a = *state;
 	struct link_block block = open_block(a->f, a->f->day);
 
-	queue(a, &block, 0);
+	queue_link(a, &block, 0);
 	link_writer_free(a->writer);
 	a->writer = NULL;
 	assert_int_equal(a->failed, 1);
@@ -181,7 +182,7 @@ static void a_redis_that_is_away_fails_what_is_queued(void **state)
 	struct link_block block = open_block(a->f, a->f->day);
 
 	redis_server_kill(&a->f->server);
-	queue(a, &block, 0);
+	queue_link(a, &block, 0);
 	run_loop(a);
 	assert_int_equal(a->failed, 1);
 	assert_true(a->err.retriable);
@@ -196,7 +197,7 @@ static void on_looked_up(void *arg, const struct link_answer *answer,
 		fail_msg("%s", err->text);
 	a->outcome = answer->outcome;
 	a->renew = answer->renew;
-	done(a);
+	count_down_waiting(a);
 }
 
 static void a_look_up_finds_the_link(void **state)
@@ -264,7 +265,7 @@ static void on_renewed(void *arg, int64_t left, const struct error *err)
 	if (err)
 		fail_msg("%s", err->text);
 	a->left = left;
-	done(a);
+	count_down_waiting(a);
 }
 
 static void a_link_is_renewed(void **state)
@@ -291,7 +292,7 @@ static void on_opened(void *arg, int64_t end, const struct error *err)
 	if (err)
 		fail_msg("%s", err->text);
 	assert_true(end > 0);
-	done(a);
+	count_down_waiting(a);
 }
 
 static void on_granted(void *arg, const struct grant *grant,
@@ -327,7 +328,7 @@ static void on_answer(void *arg, const struct error *err)
 {
 	if (err)
 		fail_msg("%s", err->text);
-	done(arg);
+	count_down_waiting(arg);
 }
 
 static void created_links_are_counted_in_the_ledger(void **state)
@@ -353,7 +354,7 @@ static void on_checked(void *arg, const struct error *err)
 	if (err)
 		a->err = *err;
 	a->failed += err != NULL;
-	done(a);
+	count_down_waiting(a);
 }
 
 static void a_space_that_is_gone_is_noticed(void **state)
@@ -379,13 +380,13 @@ static void each_link_of_a_batch_has_its_own_deadline(void **state)
 	struct async_fixture *a = *state;
 	struct link_block block = open_block(a->f, a->f->day);
 
-	queue(a, &block, 0);
+	queue_link(a, &block, 0);
 	queue_until(a, &block, 1, clock_real_ms() - 50);
 	queue_until(a, &block, 2, clock_real_ms() + 5000);
 	run_loop(a);
 	assert_int_equal(a->stored, 2);
 	assert_int_equal(a->late, 1);
-	assert_int_equal(pttl(a->f, &a->target) > 0, 1);
+	assert_int_equal(read_link_pttl(a->f, &a->target) > 0, 1);
 }
 
 int main(void)

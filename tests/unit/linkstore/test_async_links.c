@@ -13,7 +13,7 @@ static void on_created(void *arg, int64_t expires, const struct error *err)
 	struct async_fixture *a = arg;
 
 	a->stored += !err && expires > 0;
-	done(a);
+	count_down_waiting(a);
 }
 
 static void create_batch(struct async_fixture *a,
@@ -46,7 +46,7 @@ static void fill_block(struct async_fixture *a)
 		create_batch(a, &block, from, targets);
 		for (int i = 0; i < CREATE_BATCH_MAX; i++)
 			assert_true(gone_at(a->f, &targets[i]) <=
-				    marker(a->f, block.number).end);
+				    read_marker(a->f, block.number).end);
 	}
 }
 
@@ -68,7 +68,7 @@ static void on_edited(void *arg, int64_t expires, const struct error *err)
 	a->stored += !err && expires > 0;
 	if (err)
 		a->err = *err;
-	done(a);
+	count_down_waiting(a);
 }
 
 static void an_edit_and_a_late_one_get_their_answers(void **state)
@@ -99,7 +99,7 @@ static void on_counted(void *arg, enum visit_count result, uint64_t used,
 
 	a->stored += !err && result == VISIT_COUNTED;
 	a->left = (int64_t)used;
-	done(a);
+	count_down_waiting(a);
 }
 
 static void visits_are_counted_on_a_loop(void **state)
@@ -136,7 +136,7 @@ static void on_plain(void *arg, const struct standalone_result *result,
 		a->stored++;
 	else if (!err && result->existing->link_id == link_id_blockless(1))
 		a->refused++;
-	done(a);
+	count_down_waiting(a);
 }
 
 static void of_two_links_of_one_alias_the_first_is_stored(void **state)

@@ -8,7 +8,7 @@ static void opening_writes_who_holds_the_block_and_its_end(void **state)
 {
 	struct fixture *f = *state;
 	struct link_block block = open_block(f, f->day);
-	struct link_marker m = marker(f, 0);
+	struct link_marker m = read_marker(f, 0);
 
 	assert_true(m.open);
 	assert_int_equal(m.generation, 1);
@@ -23,7 +23,7 @@ static void a_block_that_never_ends_says_so(void **state)
 	struct fixture *f = *state;
 
 	open_block(f, f->never);
-	assert_true(marker(f, 0).end == DURATION_NEVER);
+	assert_true(read_marker(f, 0).end == DURATION_NEVER);
 }
 
 static void opening_again_with_the_same_holder_is_a_success(void **state)
@@ -33,7 +33,7 @@ static void opening_again_with_the_same_holder_is_a_success(void **state)
 	int64_t end;
 
 	must(f, await_open(f->await, &block, &end, &f->err));
-	assert_int_equal(end, marker(f, 0).end);
+	assert_int_equal(end, read_marker(f, 0).end);
 }
 
 static void a_block_granted_twice_is_opened_once(void **state)
@@ -46,7 +46,7 @@ static void a_block_granted_twice_is_opened_once(void **state)
 	open_block(f, f->day);
 	/* The grant is lost, the marker is not. */
 	redis_server_text(&f->server, "SET cursor:{s5} 0", (char[512]){0});
-	g = grant(f, f->day, 1);
+	g = make_grant(f, f->day, 1);
 	block = block_of(f, &g, f->day);
 	assert_int_equal(block.number, 0);
 	must_fail(f, await_open(f->await, &block, &end, &f->err),
@@ -77,7 +77,7 @@ static void a_closed_block_is_opened_by_a_later_generation_only(void **state)
 		  ERROR_NOT_OWNER);
 	block.generation = 5;
 	must(f, await_open(f->await, &block, &end, &f->err));
-	assert_int_equal(marker(f, 0).generation, 5);
+	assert_int_equal(read_marker(f, 0).generation, 5);
 }
 
 static void a_damaged_marker_is_an_error(void **state)
@@ -99,7 +99,7 @@ static void a_holder_closes_its_block(void **state)
 	struct link_block block = open_block(f, f->day);
 
 	must(f, await_close_own(f->await, &block, &f->err));
-	assert_false(marker(f, 0).open);
+	assert_false(read_marker(f, 0).open);
 	must(f, await_close_own(f->await, &block, &f->err));
 }
 
@@ -111,13 +111,13 @@ static void another_holder_does_not_close_it(void **state)
 	strcpy(block.holder, "another");
 	must_fail(f, await_close_own(f->await, &block, &f->err),
 		  ERROR_NOT_OWNER);
-	assert_true(marker(f, 0).open);
+	assert_true(read_marker(f, 0).open);
 }
 
 static void a_block_closed_unopened_is_not_opened_late(void **state)
 {
 	struct fixture *f = *state;
-	struct grant g = grant(f, f->day, 1);
+	struct grant g = make_grant(f, f->day, 1);
 	struct link_block block = block_of(f, &g, f->day);
 	int64_t end;
 
@@ -128,8 +128,8 @@ static void a_block_closed_unopened_is_not_opened_late(void **state)
 
 /* --- create --------------------------------------------------------------- */
 
-static int create(struct fixture *f, const struct link_block *block,
-		  uint32_t offset, const char *url, int64_t *ret_expires)
+static int create_link(struct fixture *f, const struct link_block *block,
+		       uint32_t offset, const char *url, int64_t *ret_expires)
 {
 	Shortloop__Link link = empty_link();
 	struct link_target target;
@@ -156,10 +156,10 @@ static void past_its_deadline_a_link_is_not_stored(void **state)
 		  await_create(f->await, &block, t.code, &link,
 			       clock_real_ms() - 50, &expires, &f->err),
 		  ERROR_LATE);
-	assert_int_equal(pttl(f, &t), -2);
+	assert_int_equal(read_link_pttl(f, &t), -2);
 	must(f, await_create(f->await, &block, t.code, &link,
 			     clock_real_ms() + 5000, &expires, &f->err));
-	assert_in_range(pttl(f, &t), CLOCK_DAY - 5000, CLOCK_DAY);
+	assert_in_range(read_link_pttl(f, &t), CLOCK_DAY - 5000, CLOCK_DAY);
 }
 
 static void a_link_is_stored_with_the_life_of_its_class(void **state)
@@ -167,7 +167,7 @@ static void a_link_is_stored_with_the_life_of_its_class(void **state)
 	struct fixture *f = *state;
 	struct link_block block = open_block(f, f->day);
 	struct link_target t = store_link(f, &block, 0);
-	long long left = pttl(f, &t);
+	long long left = read_link_pttl(f, &t);
 
 	assert_true(left > CLOCK_DAY - 5000 && left <= CLOCK_DAY);
 }
@@ -178,7 +178,7 @@ static void a_link_of_class_never_has_no_ttl(void **state)
 	struct link_block block = open_block(f, f->never);
 	int64_t expires;
 
-	must(f, create(f, &block, 0, "https://a.example/", &expires));
+	must(f, create_link(f, &block, 0, "https://a.example/", &expires));
 	assert_true(expires == DURATION_NEVER);
 }
 
@@ -193,9 +193,9 @@ static void the_same_link_sent_again_is_a_success(void **state)
 	linkstore_code(f->space, block.number, 7, &t);
 	snprintf(words, sizeof(words), "PEXPIRETIME l:{s5:%d}:%s", (int)t.block,
 		 t.code);
-	must(f, create(f, &block, 7, "https://a.example/", &expires));
+	must(f, create_link(f, &block, 7, "https://a.example/", &expires));
 	sleep_ms(2);
-	must(f, create(f, &block, 7, "https://a.example/", &later));
+	must(f, create_link(f, &block, 7, "https://a.example/", &later));
 	/* The link lives until the time in the later answer. */
 	assert_true(later > expires);
 	assert_int_equal(redis_server_number(&f->server, words), later);
@@ -204,8 +204,8 @@ static void the_same_link_sent_again_is_a_success(void **state)
 	snprintf(words, sizeof(words), "PERSIST l:{s5:%d}:%s", (int)t.block,
 		 t.code);
 	redis_server_number(&f->server, words);
-	must(f, create(f, &block, 7, "https://a.example/", &later));
-	assert_int_equal(pttl(f, &t), -1);
+	must(f, create_link(f, &block, 7, "https://a.example/", &later));
+	assert_int_equal(read_link_pttl(f, &t), -1);
 }
 
 static void a_live_link_is_never_overwritten(void **state)
@@ -221,7 +221,7 @@ static void a_live_link_is_never_overwritten(void **state)
 	set_marker(f, "2 o 1d 1000 9999999999999 another");
 	block.generation = 2;
 	strcpy(block.holder, "another");
-	must_fail(f, create(f, &block, 0, "https://b.example/", &expires),
+	must_fail(f, create_link(f, &block, 0, "https://b.example/", &expires),
 		  ERROR_UNSAFE);
 	must(f, await_lookup(f->await, &t, &answer, &f->err));
 	assert_string_equal(answer.link->url, "https://example.org/");
@@ -243,11 +243,12 @@ static void nothing_is_created_in_a_block_that_is_not_mine(void **state)
 	for (int i = 0; i < 3; i++) {
 		set_marker(f, markers[i]);
 		must_fail(f,
-			  create(f, &block, 0, "https://a.example/", &expires),
+			  create_link(f, &block, 0, "https://a.example/",
+				      &expires),
 			  ERROR_NOT_OWNER);
 	}
 	redis_server_number(&f->server, "DEL m:{s5:0}");
-	must_fail(f, create(f, &block, 0, "https://a.example/", &expires),
+	must_fail(f, create_link(f, &block, 0, "https://a.example/", &expires),
 		  ERROR_NOT_OWNER);
 }
 
@@ -255,22 +256,22 @@ static void a_late_link_lifts_the_end_of_its_block(void **state)
 {
 	struct fixture *f = *state;
 	struct link_block block = open_block(f, f->brief);
-	int64_t expires, before = marker(f, 0).end;
+	int64_t expires, before = read_marker(f, 0).end;
 
 	sleep_ms(HOLD + 50);
-	must(f, create(f, &block, 0, "https://a.example/", &expires));
+	must(f, create_link(f, &block, 0, "https://a.example/", &expires));
 	assert_true(expires > before);
-	assert_int_equal(marker(f, 0).end, expires);
+	assert_int_equal(read_marker(f, 0).end, expires);
 }
 
 static void an_early_link_does_not_lower_the_end(void **state)
 {
 	struct fixture *f = *state;
 	struct link_block block = open_block(f, f->day);
-	int64_t end = marker(f, 0).end;
+	int64_t end = read_marker(f, 0).end;
 
 	store_link(f, &block, 0);
-	assert_int_equal(marker(f, 0).end, end);
+	assert_int_equal(read_marker(f, 0).end, end);
 }
 
 static void an_offset_outside_the_block_is_refused(void **state)

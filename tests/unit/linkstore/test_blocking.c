@@ -4,7 +4,8 @@
 #include "linkstore/link/visits.h"
 #include "tests/unit/linkstore/edits.h"
 
-static enum link_outcome outcome(struct fixture *f, const struct link_target *t)
+static enum link_outcome read_outcome(struct fixture *f,
+				      const struct link_target *t)
 {
 	struct link_answer answer = read_link(f, t);
 
@@ -50,16 +51,16 @@ static struct link_target store_brief(struct fixture *f, uint32_t offset)
 
 static void check_end(struct fixture *f, const struct link_target *t)
 {
-	edit(f, t, "https://bad.example/", f->brief);
-	assert_true(moderate(f, t, true) == DURATION_NEVER);
-	assert_int_equal(pttl(f, t), -1);
+	edit_link(f, t, "https://bad.example/", f->brief);
+	assert_true(moderate_link(f, t, true) == DURATION_NEVER);
+	assert_int_equal(read_link_pttl(f, t), -1);
 	/* A change of the link gives it no end, and a new life does not either.
 	 */
-	edit(f, t, "https://bad.example/2", NULL);
-	edit(f, t, "https://bad.example/2", f->brief);
-	assert_int_equal(pttl(f, t), -1);
+	edit_link(f, t, "https://bad.example/2", NULL);
+	edit_link(f, t, "https://bad.example/2", f->brief);
+	assert_int_equal(read_link_pttl(f, t), -1);
 	let_it_end();
-	assert_int_equal(outcome(f, t), LINK_OUTCOME_BLOCKED);
+	assert_int_equal(read_outcome(f, t), LINK_OUTCOME_BLOCKED);
 }
 
 static void a_blocked_link_does_not_end(void **state)
@@ -80,8 +81,8 @@ static void nobody_else_gets_the_alias_of_a_blocked_link(void **state)
 	Shortloop__Link other = empty_link();
 	struct standalone_result result;
 
-	edit(f, &t, "https://bad.example/", f->brief);
-	moderate(f, &t, true);
+	edit_link(f, &t, "https://bad.example/", f->brief);
+	moderate_link(f, &t, true);
 	assert_int_equal(redis_server_number(&f->server, "EXISTS q:{sale-26}"),
 			 0);
 	sleep_ms(1000 + QUARANTINE + 50);
@@ -97,27 +98,27 @@ static void check_life(struct fixture *f, const struct link_target *t)
 {
 	int64_t expires, now;
 
-	moderate(f, t, true);
+	moderate_link(f, t, true);
 	sleep_ms(300);
-	expires = moderate(f, t, false);
+	expires = moderate_link(f, t, false);
 	now = clock_real_ms();
 	assert_in_range(expires, now + CLOCK_DAY - 5000, now + CLOCK_DAY);
 	/* The link gets its full life again, regardless of the time it was
 	 * blocked. */
-	assert_int_equal(outcome(f, t), LINK_OUTCOME_REDIRECT);
-	edit(f, t, "https://brief.example/", f->brief);
-	moderate(f, t, true);
+	assert_int_equal(read_outcome(f, t), LINK_OUTCOME_REDIRECT);
+	edit_link(f, t, "https://brief.example/", f->brief);
+	moderate_link(f, t, true);
 	let_it_end();
-	moderate(f, t, false);
-	assert_in_range(pttl(f, t), 500, 1000);
+	moderate_link(f, t, false);
+	assert_in_range(read_link_pttl(f, t), 500, 1000);
 	/* The link gets the new life if the call names one. */
-	moderate(f, t, true);
+	moderate_link(f, t, true);
 	must(f, try_moderate(f, t, false, f->day, &expires));
-	assert_in_range(pttl(f, t), CLOCK_DAY - 5000, CLOCK_DAY);
+	assert_in_range(read_link_pttl(f, t), CLOCK_DAY - 5000, CLOCK_DAY);
 	must(f, try_moderate(f, t, true, f->brief, &expires));
-	assert_int_equal(pttl(f, t), -1);
-	moderate(f, t, false);
-	assert_in_range(pttl(f, t), 500, 1000);
+	assert_int_equal(read_link_pttl(f, t), -1);
+	moderate_link(f, t, false);
+	assert_in_range(read_link_pttl(f, t), 500, 1000);
 }
 
 static void a_link_that_is_let_go_has_the_life_it_had(void **state)
@@ -136,10 +137,10 @@ static void a_link_for_ever_stays_for_ever(void **state)
 	struct fixture *f = *state;
 	struct link_target t = store_alias(f, 7);
 
-	edit(f, &t, "https://example.org/", f->never);
-	moderate(f, &t, true);
-	assert_true(moderate(f, &t, false) == DURATION_NEVER);
-	assert_int_equal(pttl(f, &t), -1);
+	edit_link(f, &t, "https://example.org/", f->never);
+	moderate_link(f, &t, true);
+	assert_true(moderate_link(f, &t, false) == DURATION_NEVER);
+	assert_int_equal(read_link_pttl(f, &t), -1);
 }
 
 static void an_alias_that_was_let_go_leaves_a_trace_again(void **state)
@@ -147,8 +148,8 @@ static void an_alias_that_was_let_go_leaves_a_trace_again(void **state)
 	struct fixture *f = *state;
 	struct link_target t = store_alias(f, 7);
 
-	moderate(f, &t, true);
-	moderate(f, &t, false);
+	moderate_link(f, &t, true);
+	moderate_link(f, &t, false);
 	assert_true(redis_server_number(&f->server, "PTTL q:{sale-26}") >
 		    CLOCK_DAY - 5000);
 }
@@ -160,9 +161,9 @@ static void a_visit_does_not_give_a_blocked_link_an_end(void **state)
 	struct link_answer read = read_link(f, &t);
 	int64_t left;
 
-	moderate(f, &t, true);
+	moderate_link(f, &t, true);
 	must(f, await_renew(f->await, &t, read.link, &left, &f->err));
-	assert_int_equal(pttl(f, &t), -1);
+	assert_int_equal(read_link_pttl(f, &t), -1);
 	await_release(&read.link);
 }
 
@@ -176,8 +177,8 @@ static void used_up_stays_used_up(void **state)
 
 	must(f, await_count_visit(f->await, &t, read.link->link_id, 1, &result,
 				  &used, &f->err));
-	moderate(f, &t, true);
-	moderate(f, &t, false);
+	moderate_link(f, &t, true);
+	moderate_link(f, &t, false);
 	must(f, await_count_visit(f->await, &t, read.link->link_id, 1, &result,
 				  &used, &f->err));
 	assert_int_equal(result, VISIT_NONE_LEFT);
@@ -197,11 +198,11 @@ static void the_same_block_twice_counts_once(void **state)
 	for (int i = 0; i < 3; i++)
 		must(f, await_edit(f->await, &t, read.link, &after, NULL,
 				   &expires, &f->err));
-	assert_int_equal(marker(f, 0).blocked, 1);
-	moderate(f, &t, true);
-	assert_int_equal(marker(f, 0).blocked, 1);
-	moderate(f, &t, false);
-	assert_int_equal(marker(f, 0).blocked, 0);
+	assert_int_equal(read_marker(f, 0).blocked, 1);
+	moderate_link(f, &t, true);
+	assert_int_equal(read_marker(f, 0).blocked, 1);
+	moderate_link(f, &t, false);
+	assert_int_equal(read_marker(f, 0).blocked, 0);
 	await_release(&read.link);
 }
 
@@ -215,9 +216,9 @@ static void a_block_waits_for_its_blocked_links(void **state)
 			   b = store_link(f, &block, 1);
 	int64_t end, now;
 
-	moderate(f, &a, true);
-	moderate(f, &b, true);
-	assert_int_equal(marker(f, 0).blocked, 2);
+	moderate_link(f, &a, true);
+	moderate_link(f, &b, true);
+	assert_int_equal(read_marker(f, 0).blocked, 2);
 	let_it_end();
 	assert_int_equal(look_at_first(f).state, BLOCK_LIVE);
 	assert_int_equal(close_first(f, &end), BLOCK_LIVE);
@@ -225,14 +226,14 @@ static void a_block_waits_for_its_blocked_links(void **state)
 	now = clock_real_ms();
 	assert_in_range(end, now - 5000, now + QUARANTINE);
 	assert_in_range(look_at_first(f).end, now, now + 5000);
-	moderate(f, &a, false);
+	moderate_link(f, &a, false);
 	assert_int_equal(close_first(f, &end), BLOCK_LIVE);
 	delete_link(f, &b);
-	assert_int_equal(marker(f, 0).blocked, 0);
+	assert_int_equal(read_marker(f, 0).blocked, 0);
 	let_it_end();
 	assert_int_equal(close_first(f, &end), BLOCK_ENDED);
-	assert_int_equal(pttl(f, &a), -2);
-	assert_int_equal(pttl(f, &b), -2);
+	assert_int_equal(read_link_pttl(f, &a), -2);
+	assert_int_equal(read_link_pttl(f, &b), -2);
 }
 
 static void what_is_stored_and_renewed_beside_it_changes_nothing(void **state)
@@ -243,13 +244,13 @@ static void what_is_stored_and_renewed_beside_it_changes_nothing(void **state)
 	struct link_answer read;
 	int64_t left;
 
-	moderate(f, &a, true);
+	moderate_link(f, &a, true);
 	a = store_link(f, &block, 1);
 	read = read_link(f, &a);
-	edit(f, &a, "https://example.org/2", f->day);
+	edit_link(f, &a, "https://example.org/2", f->day);
 	must(f, await_renew(f->await, &a, read.link, &left, &f->err));
 	delete_link(f, &a);
-	assert_int_equal(marker(f, 0).blocked, 1);
+	assert_int_equal(read_marker(f, 0).blocked, 1);
 	await_release(&read.link);
 }
 
@@ -261,10 +262,10 @@ static void a_code_is_not_issued_again_while_its_link_is_blocked(void **state)
 	struct link_target t = store_brief(f, 0);
 	struct link_block next;
 
-	moderate(f, &t, true);
+	moderate_link(f, &t, true);
 	let_it_end();
-	assert_int_equal(outcome(f, &t), LINK_OUTCOME_BLOCKED);
-	moderate(f, &t, false);
+	assert_int_equal(read_outcome(f, &t), LINK_OUTCOME_BLOCKED);
+	moderate_link(f, &t, false);
 	let_it_end();
 	reclaim_first(f, 1, 1);
 	sleep_ms(QUARANTINE + 20);
@@ -272,7 +273,7 @@ static void a_code_is_not_issued_again_while_its_link_is_blocked(void **state)
 	assert_int_equal(next.number, 0);
 	assert_int_equal(next.generation, 2);
 	assert_string_equal(store_link(f, &next, 0).code, t.code);
-	assert_int_equal(marker(f, 0).blocked, 0);
+	assert_int_equal(read_marker(f, 0).blocked, 0);
 }
 
 static void a_block_of_a_lost_marker_leaves_the_link_blocked(void **state)
@@ -282,13 +283,13 @@ static void a_block_of_a_lost_marker_leaves_the_link_blocked(void **state)
 	int64_t end;
 
 	redis_server_number(&f->server, "DEL m:{s5:0}");
-	moderate(f, &t, true);
+	moderate_link(f, &t, true);
 	let_it_end();
-	assert_int_equal(outcome(f, &t), LINK_OUTCOME_BLOCKED);
+	assert_int_equal(read_outcome(f, &t), LINK_OUTCOME_BLOCKED);
 	/* The block is lost, not ended: a repair checks its links. */
 	assert_int_equal(close_first(f, &end), BLOCK_LOST);
 	delete_link(f, &t);
-	assert_in_range(pttl(f, &t), 1, QUARANTINE);
+	assert_in_range(read_link_pttl(f, &t), 1, QUARANTINE);
 }
 
 static void a_marker_says_how_many_are_blocked(void **state)

@@ -112,12 +112,12 @@ struct made {
 		month[7]; /* in the form that keys of ledgers and quotas have */
 };
 
-static void say(struct fixture *f, const char *words)
+static void run_redis_command(struct fixture *f, const char *words)
 {
 	freeReplyObject(redis_server_ask(&f->server, words));
 }
 
-static void put(struct fixture *f, const char *key, const char *text)
+static void put_text(struct fixture *f, const char *key, const char *text)
 {
 	const char *argv[] = {"SET", key, text};
 	redisReply *reply;
@@ -166,16 +166,17 @@ static void put_counts(struct fixture *f, struct made *m)
 		 "HSET day:{s5}:%s handed_back 1 reclaimed 1 pooled 1 held 1 "
 		 "released 1 created 1",
 		 m->today);
-	say(f, words);
+	run_redis_command(f, words);
 	snprintf(words, sizeof(words), "HSET day:{s5}:%s busiest 1", yesterday);
-	say(f, words);
+	run_redis_command(f, words);
 	snprintf(words, sizeof(words), "HSET quota:{acme}:%s links 3",
 		 m->today);
-	say(f, words);
+	run_redis_command(f, words);
 	snprintf(words, sizeof(words), "HSET quota:{acme}:%s bytes 100",
 		 m->month);
-	say(f, words);
-	say(f, "HSET space:{s5} retired 1 forgot 1 floor 1 gaps 0-0");
+	run_redis_command(f, words);
+	run_redis_command(
+		f, "HSET space:{s5} retired 1 forgot 1 floor 1 gaps 0-0");
 }
 
 static struct made make_world(struct fixture *f)
@@ -184,7 +185,7 @@ static struct made make_world(struct fixture *f)
 	Shortloop__Link link = empty_link();
 	struct made m = {0};
 
-	grant(f, f->day, 5);
+	make_grant(f, f->day, 5);
 	link.url = text_of("https://example.org/");
 	must(f, link_prepare(&a, 0, &link, &f->err));
 	m.record_len = shortloop__link__pack(&link, (uint8_t *)m.record);
@@ -196,25 +197,25 @@ static struct made make_world(struct fixture *f)
 	put_record(f, &m, "l:{s5:0}:aaaa");
 	put_record(f, &m, "l:{s5:0}:bbbb");
 	put_record(f, &m, "l:{sale-26}");
-	say(f, "HSET v:{s5:0}:1 visits 5");
-	say(f, "HSET v:{sale-26}:1 visits 5");
-	say(f, "SET q:{sale-26} former");
-	say(f, "SET lock:{s5} mine");
-	put(f, "i:{x}", "p 1 plan");
-	put(f, "m:{s5:8}", "1 o 1d 5 6 somebody");
-	put(f, "m:{s5:9}", "1 c 1d 5 6 somebody");
-	say(f, "ZADD pool:{s5} 1 20-20:2 2 21-29:3");
-	say(f, "ZADD out:{s5} 1 30-31:1");
-	say(f, "ZADD endless:{s5} 2 2:2");
-	put(f, "x", "i 5 ann why");
-	say(f, "HSET why:{s5} 30-31:1 i");
-	say(f, "LPUSH hand:{s5} 5");
-	say(f, "HSET node:{7} holder somebody until 5");
-	say(f, "HSET domains revision 5 text some");
+	run_redis_command(f, "HSET v:{s5:0}:1 visits 5");
+	run_redis_command(f, "HSET v:{sale-26}:1 visits 5");
+	run_redis_command(f, "SET q:{sale-26} former");
+	run_redis_command(f, "SET lock:{s5} mine");
+	put_text(f, "i:{x}", "p 1 plan");
+	put_text(f, "m:{s5:8}", "1 o 1d 5 6 somebody");
+	put_text(f, "m:{s5:9}", "1 c 1d 5 6 somebody");
+	run_redis_command(f, "ZADD pool:{s5} 1 20-20:2 2 21-29:3");
+	run_redis_command(f, "ZADD out:{s5} 1 30-31:1");
+	run_redis_command(f, "ZADD endless:{s5} 2 2:2");
+	put_text(f, "x", "i 5 ann why");
+	run_redis_command(f, "HSET why:{s5} 30-31:1 i");
+	run_redis_command(f, "LPUSH hand:{s5} 5");
+	run_redis_command(f, "HSET node:{7} holder somebody until 5");
+	run_redis_command(f, "HSET domains revision 5 text some");
 	put_counts(f, &m);
 	put_blocked_url(f);
-	say(f, "HSET space:{s5} used:0 5 waits 5 aside 3");
-	say(f, "DEL x");
+	run_redis_command(f, "HSET space:{s5} used:0 5 waits 5 aside 3");
+	run_redis_command(f, "DEL x");
 	return m;
 }
 
@@ -277,7 +278,8 @@ static const char damage_script[] =
 	"end "
 	"return false";
 
-static redisReply *eval(struct fixture *f, const char *script, const char *arg)
+static redisReply *eval_script(struct fixture *f, const char *script,
+			       const char *arg)
 {
 	const char *argv[] = {"EVAL", script, "0", arg};
 	redisReply *reply;
@@ -286,23 +288,23 @@ static redisReply *eval(struct fixture *f, const char *script, const char *arg)
 	return reply;
 }
 
-static void digest(struct fixture *f, char ret[64])
+static void digest_keys(struct fixture *f, char ret[64])
 {
-	redisReply *reply = eval(f, digest_script, "");
+	redisReply *reply = eval_script(f, digest_script, "");
 
 	snprintf(ret, 64, "%s", reply->str);
 	freeReplyObject(reply);
 }
 
 /* Returns false if there is no damage of this number. */
-static bool damage(struct fixture *f, int number, char ret_what[256])
+static bool apply_damage(struct fixture *f, int number, char ret_what[256])
 {
 	char text[16];
 	redisReply *reply;
 	bool there;
 
 	snprintf(text, sizeof(text), "%d", number);
-	reply = eval(f, damage_script, text);
+	reply = eval_script(f, damage_script, text);
 	there = reply->type == REDIS_REPLY_STRING;
 	if (there)
 		snprintf(ret_what, 256, "%s", reply->str);
@@ -343,8 +345,8 @@ static void add_words(struct words *w, const struct made *m, char *text)
 }
 
 /* Returns whether the script failed. */
-static bool run(struct fixture *f, const struct made *m,
-		const struct script_call *call, char ret_why[256])
+static bool script_call_fails(struct fixture *f, const struct made *m,
+			      const struct script_call *call, char ret_why[256])
 {
 	struct words w = {.argc = 3};
 	char keys[256], args[256], count[16];
@@ -389,14 +391,14 @@ static int check_calls(struct fixture *f, const struct made *m,
 	char before[64], after[64], why[256];
 	int failures = 0;
 
-	digest(f, before);
+	digest_keys(f, before);
 	redis_server_copy(&f->server, "0", "2");
 	for (size_t i = 0; i < CALLS; i++) {
-		if (!run(f, m, &calls[i], why)) {
+		if (!script_call_fails(f, m, &calls[i], why)) {
 			redis_server_copy(&f->server, "2", "0");
 			continue;
 		}
-		digest(f, after);
+		digest_keys(f, after);
 		if (strcmp(before, after) != 0)
 			fail_msg("script %d with %s: has written, then failed: "
 				 "%s",
@@ -415,7 +417,7 @@ static void a_script_that_fails_has_written_nothing(void **state)
 
 	load_all(f);
 	redis_server_snapshot(&f->server);
-	for (int i = 1; damage(f, i, what); i++, damages++) {
+	for (int i = 1; apply_damage(f, i, what); i++, damages++) {
 		failures += check_calls(f, &m, what);
 		redis_server_go_back(&f->server);
 	}
@@ -435,7 +437,7 @@ static void every_script_works_where_nothing_is_damaged(void **state)
 	redis_server_snapshot(&f->server);
 	for (size_t at = 0; at < CALLS; at++) {
 		redis_server_go_back(&f->server);
-		if (run(f, &m, &calls[at], why))
+		if (script_call_fails(f, &m, &calls[at], why))
 			fail_msg("script %d: %s", (int)calls[at].script, why);
 		met[calls[at].script] = true;
 	}

@@ -11,8 +11,9 @@ static void a_tombstone_stays_until_its_block_ends(void **state)
 
 	store_link(f, &block, 1);
 	delete_link(f, &t);
-	end = marker(f, 0).end;
-	assert_in_range(clock_real_ms() + pttl(f, &t), end - 50, end + 50);
+	end = read_marker(f, 0).end;
+	assert_in_range(clock_real_ms() + read_link_pttl(f, &t), end - 50,
+			end + 50);
 }
 
 static void a_tombstone_among_links_for_ever_stays(void **state)
@@ -22,7 +23,7 @@ static void a_tombstone_among_links_for_ever_stays(void **state)
 	struct link_target t = store_link(f, &block, 0);
 
 	delete_link(f, &t);
-	assert_int_equal(pttl(f, &t), -1);
+	assert_int_equal(read_link_pttl(f, &t), -1);
 }
 
 static void

@@ -33,7 +33,7 @@ struct world {
 	struct domains *domains;
 };
 
-static int load(struct world *w, const char *domains, struct error *err)
+static int load_domains(struct world *w, const char *domains, struct error *err)
 {
 	char text[4096], path[64];
 	int status;
@@ -52,19 +52,19 @@ static int load(struct world *w, const char *domains, struct error *err)
 	return status;
 }
 
-static void release(struct world *w)
+static void release_world(struct world *w)
 {
 	domains_free(w->domains);
 	config_release(&spec, w->config);
 	free(w->config);
 }
 
-static struct world loaded(const char *domains)
+static struct world make_world(const char *domains)
 {
 	struct world w;
 	struct error err = {0};
 
-	if (load(&w, domains, &err) < 0)
+	if (load_domains(&w, domains, &err) < 0)
 		fail_msg("%s: %s", domains, err.text);
 	return w;
 }
@@ -74,8 +74,8 @@ static void assert_refused(const char *domains, const char *says)
 	struct world w;
 	struct error err = {0};
 
-	assert_int_equal(load(&w, domains, &err), -1);
-	release(&w);
+	assert_int_equal(load_domains(&w, domains, &err), -1);
+	release_world(&w);
 	assert_int_equal(err.code, ERROR_CONFIG);
 	if (!strstr(err.text, says))
 		fail_msg("'%s' does not say '%s'", err.text, says);
@@ -92,7 +92,7 @@ static const char two[] =
 
 static void without_any_there_is_nothing_to_say(void **state)
 {
-	struct world w = loaded("");
+	struct world w = make_world("");
 
 	(void)state;
 	assert_int_equal(domains_count(w.domains), 0);
@@ -100,10 +100,10 @@ static void without_any_there_is_nothing_to_say(void **state)
 	assert_null(domains_named(w.domains, ""));
 	assert_null(domains_by_host(w.domains, "sho.rt", 6));
 	assert_null(domains_base_url(w.domains, ""));
-	release(&w);
+	release_world(&w);
 }
 
-static const char *found(const struct world *w, const char *host)
+static const char *find_domain_name(const struct world *w, const char *host)
 {
 	const struct link_domain *d =
 		domains_by_host(w->domains, host, strlen(host));
@@ -113,37 +113,38 @@ static const char *found(const struct world *w, const char *host)
 
 static void a_host_is_found_in_every_form_of_it(void **state)
 {
-	struct world w = loaded(two);
+	struct world w = make_world(two);
 
 	(void)state;
-	assert_string_equal(found(&w, "sho.rt"), "main");
-	assert_string_equal(found(&w, "SHO.rt:8080"), "main");
-	assert_string_equal(found(&w, "sho.rt."), "main");
-	assert_string_equal(found(&w, "sho.rt.:443"), "main");
-	assert_string_equal(found(&w, "xn--bcher-kva.example"), "main");
-	assert_string_equal(found(&w, "promo.example"), "promo");
-	assert_string_equal(found(&w, "www.sho.rt"), "none");
-	assert_string_equal(found(&w, ""), "none");
-	assert_string_equal(found(&w, "."), "none");
-	assert_string_equal(found(&w, ":80"), "none");
-	release(&w);
+	assert_string_equal(find_domain_name(&w, "sho.rt"), "main");
+	assert_string_equal(find_domain_name(&w, "SHO.rt:8080"), "main");
+	assert_string_equal(find_domain_name(&w, "sho.rt."), "main");
+	assert_string_equal(find_domain_name(&w, "sho.rt.:443"), "main");
+	assert_string_equal(find_domain_name(&w, "xn--bcher-kva.example"),
+			    "main");
+	assert_string_equal(find_domain_name(&w, "promo.example"), "promo");
+	assert_string_equal(find_domain_name(&w, "www.sho.rt"), "none");
+	assert_string_equal(find_domain_name(&w, ""), "none");
+	assert_string_equal(find_domain_name(&w, "."), "none");
+	assert_string_equal(find_domain_name(&w, ":80"), "none");
+	release_world(&w);
 }
 
 static void a_short_url_is_made_with_the_first_host(void **state)
 {
-	struct world w = loaded(two);
+	struct world w = make_world(two);
 
 	(void)state;
 	assert_string_equal(domains_base_url(w.domains, "main"),
 			    "https://sho.rt");
 	assert_string_equal(domains_base_url(w.domains, "promo"),
 			    "http://promo.example");
-	release(&w);
+	release_world(&w);
 }
 
 static void a_name_that_is_no_domain_gets_the_default(void **state)
 {
-	struct world w = loaded(two);
+	struct world w = make_world(two);
 
 	(void)state;
 	assert_string_equal(domains_default(w.domains)->name, "promo");
@@ -151,33 +152,34 @@ static void a_name_that_is_no_domain_gets_the_default(void **state)
 			    "http://promo.example");
 	assert_string_equal(domains_base_url(w.domains, "gone"),
 			    "http://promo.example");
-	release(&w);
+	release_world(&w);
 }
 
 static void the_first_is_the_default_unless_said(void **state)
 {
-	struct world w = loaded("domains: {list: [{name: a, hosts: [a.a]}, "
-				"{name: b, hosts: [b.b]}]}\n");
+	struct world w = make_world("domains: {list: [{name: a, hosts: [a.a]}, "
+				    "{name: b, hosts: [b.b]}]}\n");
 
 	(void)state;
 	assert_string_equal(domains_default(w.domains)->name, "a");
-	release(&w);
+	release_world(&w);
 }
 
 static void a_base_url_may_have_a_port_and_a_path(void **state)
 {
-	struct world w = loaded("domains: {list: [{name: a, hosts: [x.y, a.a], "
-				"base_url: \"http://a.a:8080/s\"}]}\n");
+	struct world w =
+		make_world("domains: {list: [{name: a, hosts: [x.y, a.a], "
+			   "base_url: \"http://a.a:8080/s\"}]}\n");
 
 	(void)state;
 	assert_string_equal(domains_base_url(w.domains, "a"),
 			    "http://a.a:8080/s");
-	release(&w);
+	release_world(&w);
 }
 
 static void a_domain_allows_the_spaces_it_names(void **state)
 {
-	struct world w = loaded(two);
+	struct world w = make_world(two);
 	const struct link_domain *main = domains_named(w.domains, "main"),
 				 *promo = domains_named(w.domains, "promo");
 
@@ -188,12 +190,12 @@ static void a_domain_allows_the_spaces_it_names(void **state)
 	assert_true(domains_allow(promo, "s8"));
 	assert_null(main->fallback_url);
 	assert_string_equal(promo->fallback_url, "https://www.example.org/");
-	release(&w);
+	release_world(&w);
 }
 
 static void a_domain_tells_whose_it_is(void **state)
 {
-	struct world w = loaded(
+	struct world w = make_world(
 		"domains:\n"
 		"  default: b\n"
 		"  list:\n"
@@ -211,7 +213,7 @@ static void a_domain_tells_whose_it_is(void **state)
 	assert_int_equal(c->accounts->count, 0);
 	assert_false(a->is_default || c->is_default);
 	assert_true(b->is_default);
-	release(&w);
+	release_world(&w);
 }
 
 #define ONE(more) "domains: {list: [{name: a, hosts: [a.a]" more "}]}\n"
@@ -262,9 +264,9 @@ static void what_makes_no_sense_is_refused(void **state)
 
 static void assert_taken(const char *domains)
 {
-	struct world w = loaded(domains);
+	struct world w = make_world(domains);
 
-	release(&w);
+	release_world(&w);
 }
 
 static void the_name_of_a_domain_has_a_bound(void **state)
@@ -357,7 +359,7 @@ static void the_name_of_an_account_has_a_bound(void **state)
 
 static void a_text_that_contradicts_itself_is_refused_and_named(void **state)
 {
-	struct world w = loaded("");
+	struct world w = make_world("");
 	struct domains_config config;
 	struct error err = {0};
 
@@ -368,7 +370,7 @@ static void a_text_that_contradicts_itself_is_refused_and_named(void **state)
 	assert_non_null(strstr(err.text, "it: domains.list: a: spaces: 's9'"));
 	domains_config_release(&config);
 	assert_null(config.list.items);
-	release(&w);
+	release_world(&w);
 }
 
 /* --- domains.file --------------------------------------------------------- */
@@ -376,7 +378,7 @@ static void a_text_that_contradicts_itself_is_refused_and_named(void **state)
 /* Opens a domains.file with that text; returns NULL if it is refused. */
 static struct domains *open_file(const char *text, struct error *err)
 {
-	struct world w = loaded("");
+	struct world w = make_world("");
 	struct domains *domains;
 	char path[64];
 
@@ -384,7 +386,7 @@ static struct domains *open_file(const char *text, struct error *err)
 	domains = domains_open(&w.config->domains, &w.config->links, NULL, err);
 	unlink(path);
 	w.config->domains.file = NULL;
-	release(&w);
+	release_world(&w);
 	return domains;
 }
 
@@ -425,7 +427,7 @@ static void a_file_with_a_mistake_is_refused_and_named(void **state)
 	}
 }
 
-static void rewrite(const char *path, const char *text)
+static void rewrite_file(const char *path, const char *text)
 {
 	FILE *out = fopen(path, "w");
 
@@ -436,7 +438,7 @@ static void rewrite(const char *path, const char *text)
 
 static void a_file_is_read_again_while_what_was_read_is_in_use(void **state)
 {
-	struct world w = loaded("");
+	struct world w = make_world("");
 	const struct link_domain *before, *after;
 	struct error err = {0};
 	char path[64];
@@ -450,7 +452,7 @@ static void a_file_is_read_again_while_what_was_read_is_in_use(void **state)
 	before = domains_named(w.domains, "a");
 	assert_int_equal(domains_reload(w.domains, NULL, &err), 0);
 	assert_ptr_equal(domains_named(w.domains, "a"), before); /* the same */
-	rewrite(path, "domains: {list: [{name: b, hosts: [b.b, a.a]}]}\n");
+	rewrite_file(path, "domains: {list: [{name: b, hosts: [b.b, a.a]}]}\n");
 	assert_int_equal(domains_reload(w.domains, NULL, &err), 0);
 	after = domains_by_host(w.domains, "a.a", 3);
 	assert_string_equal(after->name, "b");
@@ -459,19 +461,19 @@ static void a_file_is_read_again_while_what_was_read_is_in_use(void **state)
 	assert_string_equal(before->name, "a");
 	assert_string_equal(before->base_url, "https://a.a");
 	assert_false(domains_allow(before, "s8"));
-	rewrite(path, "domains: {list: [{name: c}]}\n");
+	rewrite_file(path, "domains: {list: [{name: c}]}\n");
 	assert_int_equal(domains_reload(w.domains, NULL, &err), -1);
 	assert_ptr_equal(domains_default(w.domains), after);
 	unlink(path);
 	w.config->domains.file = NULL;
-	release(&w);
+	release_world(&w);
 }
 
 /* Swapping a host a thousand times between two domains keeps only two versions
  * of the domains. */
 static void a_reading_that_comes_back_is_kept_once(void **state)
 {
-	struct world w = loaded(ONE(""));
+	struct world w = make_world(ONE(""));
 	const struct link_domain *first = domains_default(w.domains), *second;
 	struct error err = {0};
 	static const char other[] = ONE(", scheme: http");
@@ -486,13 +488,13 @@ static void a_reading_that_comes_back_is_kept_once(void **state)
 		assert_int_equal(domains_reload(w.domains, other, &err), 0);
 		assert_ptr_equal(domains_default(w.domains), second);
 	}
-	release(&w);
+	release_world(&w);
 }
 
 /* A change of a domain's account needs no restart either. */
 static void a_change_of_accounts_is_a_change(void **state)
 {
-	struct world w = loaded(ONE(""));
+	struct world w = make_world(ONE(""));
 	struct error err = {0};
 
 	(void)state;
@@ -503,12 +505,12 @@ static void a_change_of_accounts_is_a_change(void **state)
 		domains_reload(w.domains, ONE(", accounts: [y]"), &err), 0);
 	assert_string_equal(domains_default(w.domains)->accounts->items[0],
 			    "y");
-	release(&w);
+	release_world(&w);
 }
 
 static void shared_ones_go_before_those_of_the_configuration(void **state)
 {
-	struct world w = loaded(ONE(""));
+	struct world w = make_world(ONE(""));
 	struct error err = {0};
 
 	(void)state;
@@ -524,12 +526,12 @@ static void shared_ones_go_before_those_of_the_configuration(void **state)
 	assert_string_equal(domains_default(w.domains)->name, "b");
 	assert_int_equal(domains_reload(w.domains, "", &err), 0);
 	assert_string_equal(domains_default(w.domains)->name, "a");
-	release(&w);
+	release_world(&w);
 }
 
 static void a_text_says_the_same(const char *domains, const char *has)
 {
-	struct world w = loaded(domains);
+	struct world w = make_world(domains);
 	struct domains_config read;
 	struct error err = {0};
 	char *text = domains_config_text(&w.config->domains, &err), *again;
@@ -543,7 +545,7 @@ static void a_text_says_the_same(const char *domains, const char *has)
 	domains_config_release(&read);
 	free(again);
 	free(text);
-	release(&w);
+	release_world(&w);
 }
 
 static void a_text_of_domains_says_the_same(void **state)

@@ -9,7 +9,7 @@ static void check_edit(struct fixture *f, const struct link_target *t)
 	struct link_answer answer;
 	char text[64];
 
-	edit(f, t, "https://new.example/", NULL);
+	edit_link(f, t, "https://new.example/", NULL);
 	assert_string_equal(url_at(f, t, text), "https://new.example/");
 	answer = read_link(f, t);
 	assert_int_equal(answer.link->version, 2);
@@ -34,7 +34,7 @@ static void check_conflict(struct fixture *f, const struct link_target *t)
 	char text[64];
 	int64_t expires;
 
-	edit(f, t, "https://first.example/", NULL);
+	edit_link(f, t, "https://first.example/", NULL);
 	must_fail(
 		f,
 		try_edit(f, t, &read, "https://late.example/", NULL, &expires),
@@ -91,12 +91,12 @@ static void versions_are_told_apart_beyond_one_byte(void **state)
 	int64_t expires;
 
 	for (int i = 0; i < 300; i++)
-		edit(f, &t,
-		     i % 2 ? "https://odd.example/" : "https://e.example/",
-		     NULL);
+		edit_link(f, &t,
+			  i % 2 ? "https://odd.example/" : "https://e.example/",
+			  NULL);
 	read = read_link(f, &t);
 	assert_int_equal(read.link->version, 301);
-	edit(f, &t, "https://last.example/", NULL);
+	edit_link(f, &t, "https://last.example/", NULL);
 	must_fail(f,
 		  try_edit(f, &t, &read, "https://l.example/", NULL, &expires),
 		  ERROR_CONFLICT);
@@ -107,7 +107,8 @@ static void versions_are_told_apart_beyond_one_byte(void **state)
 
 /* The block of a 1s link ends and is issued again; returns the answer with the
  * former owner's link. */
-static struct link_answer reissue(struct fixture *f, struct link_target *ret_t)
+static struct link_answer reissue_block(struct fixture *f,
+					struct link_target *ret_t)
 {
 	struct link_block block = open_block(f, f->brief);
 	struct link_answer former;
@@ -128,7 +129,7 @@ static void an_edit_never_meets_a_new_owner(void **state)
 {
 	struct fixture *f = *state;
 	struct link_target t;
-	struct link_answer former = reissue(f, &t);
+	struct link_answer former = reissue_block(f, &t);
 	char text[64];
 	int64_t expires;
 
@@ -137,8 +138,8 @@ static void an_edit_never_meets_a_new_owner(void **state)
 			   &expires),
 		  ERROR_NOTFOUND);
 	assert_string_equal(url_at(f, &t, text), "https://example.org/");
-	assert_in_range(pttl(f, &t), CLOCK_DAY - 5000, CLOCK_DAY);
-	assert_true(marker(f, 0).end != DURATION_NEVER);
+	assert_in_range(read_link_pttl(f, &t), CLOCK_DAY - 5000, CLOCK_DAY);
+	assert_true(read_marker(f, 0).end != DURATION_NEVER);
 	await_release(&former.link);
 }
 
@@ -146,7 +147,7 @@ static void a_deletion_never_meets_a_new_owner(void **state)
 {
 	struct fixture *f = *state;
 	struct link_target t;
-	struct link_answer former = reissue(f, &t), now;
+	struct link_answer former = reissue_block(f, &t), now;
 
 	must_fail(f, try_delete(f, &t, &former), ERROR_NOTFOUND);
 	now = read_link(f, &t);
@@ -199,11 +200,11 @@ static void a_longer_life_lifts_the_blocks_end(void **state)
 	struct fixture *f = *state;
 	struct link_block block = open_block(f, f->brief);
 	struct link_target t = store_link(f, &block, 0);
-	int64_t expires = edit(f, &t, "https://new.example/", f->day);
+	int64_t expires = edit_link(f, &t, "https://new.example/", f->day);
 	struct link_answer answer = read_link(f, &t);
 
-	assert_true(marker(f, 0).end >= expires);
-	assert_in_range(pttl(f, &t), CLOCK_DAY - 5000, CLOCK_DAY);
+	assert_true(read_marker(f, 0).end >= expires);
+	assert_in_range(read_link_pttl(f, &t), CLOCK_DAY - 5000, CLOCK_DAY);
 	assert_string_equal(answer.link->ttl_class, "1d");
 	assert_int_equal(answer.link->ttl_ms, CLOCK_DAY);
 	await_release(&answer.link);
@@ -214,11 +215,11 @@ static void a_shorter_life_leaves_the_blocks_end(void **state)
 	struct fixture *f = *state;
 	struct link_block block = open_block(f, f->day);
 	struct link_target t = store_link(f, &block, 0);
-	int64_t end = marker(f, 0).end;
+	int64_t end = read_marker(f, 0).end;
 
-	edit(f, &t, "https://new.example/", f->brief);
-	assert_true(marker(f, 0).end == end);
-	assert_in_range(pttl(f, &t), 1, 1000);
+	edit_link(f, &t, "https://new.example/", f->brief);
+	assert_true(read_marker(f, 0).end == end);
+	assert_in_range(read_link_pttl(f, &t), 1, 1000);
 }
 
 static void a_link_for_ever_keeps_its_block(void **state)
@@ -227,12 +228,12 @@ static void a_link_for_ever_keeps_its_block(void **state)
 	struct link_block block = open_block(f, f->brief);
 	struct link_target t = store_link(f, &block, 0);
 
-	assert_true(edit(f, &t, "https://e.example/", f->never) ==
+	assert_true(edit_link(f, &t, "https://e.example/", f->never) ==
 		    DURATION_NEVER);
-	assert_true(marker(f, 0).end == DURATION_NEVER);
-	assert_int_equal(pttl(f, &t), -1);
-	edit(f, &t, "https://e.example/", f->day);
-	assert_in_range(pttl(f, &t), 1, CLOCK_DAY);
+	assert_true(read_marker(f, 0).end == DURATION_NEVER);
+	assert_int_equal(read_link_pttl(f, &t), -1);
+	edit_link(f, &t, "https://e.example/", f->day);
+	assert_in_range(read_link_pttl(f, &t), 1, CLOCK_DAY);
 }
 
 static void a_visit_renews_only_the_version_it_saw(void **state)
@@ -243,10 +244,10 @@ static void a_visit_renews_only_the_version_it_saw(void **state)
 	struct link_answer read = read_link(f, &t);
 	int64_t left;
 
-	edit(f, &t, "https://new.example/", f->brief);
+	edit_link(f, &t, "https://new.example/", f->brief);
 	must(f, await_renew(f->await, &t, read.link, &left, &f->err));
 	assert_in_range(left, 1, 1000);
-	assert_in_range(pttl(f, &t), 1, 1000);
+	assert_in_range(read_link_pttl(f, &t), 1, 1000);
 	await_release(&read.link);
 }
 

@@ -13,7 +13,7 @@
 #include "linkstore/space/unopened.h"
 #include "linkstore/target.h"
 
-static struct grant take(struct fixture *f, unsigned blocks)
+static struct grant make_day_grant(struct fixture *f, unsigned blocks)
 {
 	static struct grant g;
 
@@ -28,7 +28,7 @@ static void await_quiet_minute(void)
 		sleep_ms((int)(CLOCK_MINUTE - clock_real_ms() % CLOCK_MINUTE));
 }
 
-static long long cursor(struct fixture *f)
+static long long read_cursor(struct fixture *f)
 {
 	return redis_server_number(&f->server, "GET cursor:{s5}");
 }
@@ -48,13 +48,13 @@ static void what_was_granted_and_forgotten_is_not_granted_again(void **state)
 	struct fixture *f = *state;
 	struct grant g;
 
-	take(f, 2);
+	make_day_grant(f, 2);
 	redis_server_keep(&f->server);
-	g = take(f, GAP);
+	g = make_day_grant(f, GAP);
 	assert_int_equal(g.high_water.cursor, 2 + GAP);
 	redis_server_forget(&f->server);
-	assert_int_equal(cursor(f), 2);
-	g = take(f, 1);
+	assert_int_equal(read_cursor(f), 2);
+	g = make_day_grant(f, 1);
 	assert_int_equal(g.ranges[0].first, 2 + GAP);
 	assert_true(is_issued(f, "2-8:1"));
 }
@@ -65,12 +65,12 @@ static void the_gap_is_twice_the_busiest_minute(void **state)
 	struct grant g;
 
 	await_quiet_minute();
-	take(f, 12);
-	take(f, 8);
+	make_day_grant(f, 12);
+	make_day_grant(f, 8);
 	redis_server_keep(&f->server);
-	take(f, 40);
+	make_day_grant(f, 40);
 	redis_server_forget(&f->server);
-	g = take(f, 1);
+	g = make_day_grant(f, 1);
 	assert_int_equal(g.ranges[0].first, 20 + 2 * 20);
 }
 
@@ -85,7 +85,7 @@ static void yesterdays_busiest_minute_counts(void **state)
 		 day, day + 5, day + 8);
 	redis_server_number(&f->server, words);
 	redis_server_restart(&f->server);
-	g = take(f, 1);
+	g = make_day_grant(f, 1);
 	assert_int_equal(g.ranges[0].first, 60);
 }
 
@@ -99,9 +99,9 @@ static void the_observed_rate_may_pass_a_64th_of_the_space(void **state)
 	f->config.safety_gap = 100000;
 	fixture_open_store(f);
 	assert_int_equal(f->space->safety_gap, 14776 / 64);
-	take(f, 200);
+	make_day_grant(f, 200);
 	redis_server_restart(&f->server);
-	g = take(f, 1);
+	g = make_day_grant(f, 1);
 	assert_int_equal(g.ranges[0].first, 200 + 400);
 }
 
@@ -112,7 +112,7 @@ static void who_only_reads_learns_how_far_the_cursor_may_jump(void **state)
 
 	await_quiet_minute();
 	for (int i = 0; i < 10; i++)
-		take(f, 256);
+		make_day_grant(f, 256);
 	fixture_open_store(f);
 	linkstore_code(f->space, 2560 + 2 * 5120 + 999, 0, &near);
 	linkstore_code(f->space, 2560 + 2 * 5120 + 1000, 0, &far);
@@ -128,7 +128,7 @@ static void who_only_reads_learns_how_far_the_cursor_may_jump(void **state)
  * generation 1. */
 static void fill_pool(struct fixture *f)
 {
-	struct grant g = take(f, 20);
+	struct grant g = make_day_grant(f, 20);
 	struct link_block block = block_of(f, &g, f->day);
 	struct block_range whole = {0, 19, 1};
 
@@ -164,14 +164,14 @@ pool_blocks_granted_and_forgotten_are_not_granted_again(void **state)
 	fill_pool(f);
 	forget_rate(f);
 	redis_server_keep(&f->server);
-	g = take(f, 1);
+	g = make_day_grant(f, 1);
 	a = block_of(f, &g, f->day);
 	assert_int_equal(a.number, 0);
 	assert_int_equal(a.generation, 2);
 	must(f, await_open(f->await, &a, &end, &f->err));
 	t = store_link(f, &a, 0);
 	redis_server_forget(&f->server);
-	g = take(f, 3);
+	g = make_day_grant(f, 3);
 	assert_true(g.ranges[0].first >= 20);
 	assert_true(is_issued(f, "0-6:2"));
 	must(f, space_gaps_read(f->server.redis, f->space, &gaps, &f->err));
@@ -186,10 +186,10 @@ pool_blocks_granted_and_forgotten_are_not_granted_again(void **state)
 		  await_create(f->await, &a, t.code, &link, 0, &end, &f->err),
 		  ERROR_NOT_OWNER);
 	sleep_ms(HOLD + 20);
-	g = take(f, 13);
+	g = make_day_grant(f, 13);
 	assert_int_equal(g.ranges[0].first, 7);
 	assert_int_equal(g.ranges[0].generation, 3);
-	g = take(f, 1);
+	g = make_day_grant(f, 1);
 	assert_true(g.ranges[0].first >= 20);
 }
 
@@ -208,14 +208,14 @@ static void a_pool_block_whose_marker_survived_stays_its_holders(void **state)
 	fill_pool(f);
 	forget_rate(f);
 	redis_server_keep(&f->server);
-	g = take(f, 1);
+	g = make_day_grant(f, 1);
 	a = block_of(f, &g, f->brief);
 	must(f, await_open(f->await, &a, &end, &f->err));
 	redis_server_text(&f->server, "GET m:{s5:0}", text);
 	redis_server_forget(&f->server);
 	snprintf(words, sizeof(words), "%s", text);
 	set_marker(f, words);
-	take(f, 1);
+	make_day_grant(f, 1);
 	store_link(f, &a, 0);
 	/* The range is issued again as it was: it ends and is reclaimed like
 	 * any other. */
@@ -244,8 +244,8 @@ a_block_open_in_other_hands_is_not_opened_under_the_next(void **state)
 	fill_pool(f);
 	forget_rate(f);
 	redis_server_keep(&f->server);
-	take(f, 10);
-	g = take(f, 1);
+	make_day_grant(f, 10);
+	g = make_day_grant(f, 1);
 	a = block_of(f, &g, f->day);
 	assert_int_equal(a.number, 10);
 	must(f, await_open(f->await, &a, &end, &f->err));
@@ -261,9 +261,9 @@ a_block_open_in_other_hands_is_not_opened_under_the_next(void **state)
 				      &f->err));
 		freeReplyObject(reply);
 	}
-	take(f, 1);
+	make_day_grant(f, 1);
 	sleep_ms(HOLD + 20);
-	g = take(f, 4);
+	g = make_day_grant(f, 4);
 	b = block_of(f, &g, f->day);
 	b.number = 10;
 	assert_int_equal(g.ranges[0].first, 7);
@@ -286,7 +286,7 @@ static void a_block_handed_back_and_granted_meanwhile_has_one_grantee(void **s)
 	must(f, await_close_own(f->await, &a, &f->err));
 	must(f, await_hand_back(f->await, f->space, &whole, &whole, &f->err));
 	for (int i = 0; i < GAP; i++) {
-		g = take(f, 1);
+		g = make_day_grant(f, 1);
 		assert_true(g.ranges[0].first != a.number);
 	}
 }
@@ -308,11 +308,11 @@ static void what_one_has_seen_is_not_granted_to_another(void **state)
 
 	redis_server_keep(&f->server);
 	for (int i = 0; i < 5; i++)
-		g = take(f, 200);
+		g = make_day_grant(f, 200);
 	redis_server_forget(&f->server);
 	must(f, space_raise_cursor(f->server.redis, f->space, &g.high_water,
 				   &f->err));
-	g = take(f, 1);
+	g = make_day_grant(f, 1);
 	assert_true(g.ranges[0].first >= 1000);
 	assert_int_equal(
 		redis_server_number(&f->server, "HGET space:{s5} forgot"), 1);
@@ -322,9 +322,9 @@ static void lifting_a_cursor_that_is_higher_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
 
-	take(f, 20);
+	make_day_grant(f, 20);
 	must(f, raise_to(f, 10));
-	assert_int_equal(cursor(f), 20);
+	assert_int_equal(read_cursor(f), 20);
 	assert_int_equal(redis_server_number(&f->server, "ZCARD issued:{s5}"),
 			 1);
 }
@@ -336,7 +336,7 @@ static void a_space_that_was_not_created_is_not_lifted(void **state)
 	must_fail(f, raise_to(f, 14777), ERROR_UNSAFE);
 	redis_server_number(&f->server, "DEL space:{s5}");
 	must_fail(f, raise_to(f, 10), ERROR_NOTFOUND);
-	assert_int_equal(cursor(f), 0);
+	assert_int_equal(read_cursor(f), 0);
 }
 
 /* --- back under the same run_id --------------------------------------------
@@ -359,7 +359,7 @@ static struct grant take_knowing(struct fixture *f, unsigned blocks,
 	return g;
 }
 
-static long long forgot(struct fixture *f)
+static long long read_forgot_count(struct fixture *f)
 {
 	return redis_server_number(&f->server, "HGET space:{s5} forgot");
 }
@@ -375,14 +375,14 @@ a_pool_block_is_not_granted_twice_under_the_same_run_id(void **state)
 	fill_pool(f);
 	forget_rate(f);
 	redis_server_snapshot(&f->server);
-	g = take(f, 1);
+	g = make_day_grant(f, 1);
 	assert_int_equal(g.ranges[0].first, 0);
 	redis_server_go_back(&f->server);
 	h = take_knowing(f, 1, &g.high_water);
-	assert_int_equal(forgot(f), 1);
+	assert_int_equal(read_forgot_count(f), 1);
 	assert_true(h.ranges[0].first >= 20);
 	sleep_ms(HOLD + 20);
-	h = take(f, 20);
+	h = make_day_grant(f, 20);
 	for (size_t i = 0; i < h.count; i++)
 		assert_true(h.ranges[i].first > 0);
 	assert_true(h.ranges[0].generation > g.ranges[0].generation);
@@ -398,13 +398,13 @@ static void all_that_the_caller_saw_granted_is_set_aside(void **state)
 	fill_pool(f);
 	forget_rate(f);
 	redis_server_snapshot(&f->server);
-	g = take(f, 12);
+	g = make_day_grant(f, 12);
 	redis_server_go_back(&f->server);
 	take_knowing(f, 1, &g.high_water);
 	/* The 12 blocks that were seen, and the gap. */
 	assert_true(is_issued(f, "0-18:3"));
 	sleep_ms(HOLD + 20);
-	g = take(f, 1);
+	g = make_day_grant(f, 1);
 	assert_int_equal(g.ranges[0].first, 19);
 	assert_int_equal(g.ranges[0].generation, 3);
 }
@@ -426,7 +426,7 @@ static void no_generation_seen_is_granted_again(void **state)
 		must(f, await_hand_back(f->await, f->space, &whole, &whole,
 					&f->err));
 		sleep_ms(HOLD + 20);
-		g = take(f, 1);
+		g = make_day_grant(f, 1);
 		assert_int_equal(g.ranges[0].first, a.number);
 		high_water_raise(&high_water, &g.high_water);
 		a = block_of(f, &g, f->brief);
@@ -438,11 +438,12 @@ static void no_generation_seen_is_granted_again(void **state)
 				   &f->err));
 	/* The first holder hands the block back: for it nothing has changed. */
 	a.generation = whole.generation = 1;
-	snprintf(a.holder, sizeof(a.holder), "%s", marker(f, a.number).holder);
+	snprintf(a.holder, sizeof(a.holder), "%s",
+		 read_marker(f, a.number).holder);
 	must(f, await_close_own(f->await, &a, &f->err));
 	must(f, await_hand_back(f->await, f->space, &whole, &whole, &f->err));
 	sleep_ms(HOLD + 20);
-	g = take(f, 1);
+	g = make_day_grant(f, 1);
 	assert_int_equal(g.ranges[0].first, a.number);
 	assert_int_equal(g.ranges[0].generation, 5);
 }
@@ -455,9 +456,9 @@ static void a_run_that_saw_more_notices_too(void **state)
 	struct settle_part part = {SETTLE_LOST, {0, 0, 1}, 0};
 	struct reclaim_lock lock;
 
-	take(f, 1);
+	make_day_grant(f, 1);
 	redis_server_snapshot(&f->server);
-	take(f, 1);
+	make_day_grant(f, 1);
 	must(f,
 	     space_check(f->server.redis, f->space, SPACE_TO_RECLAIM, &f->err));
 	redis_server_go_back(&f->server);
@@ -465,10 +466,10 @@ static void a_run_that_saw_more_notices_too(void **state)
 				  &f->err));
 	must(f, reclaim_settle(f->server.redis, &lock, &member, 1, &part, 1,
 			       &f->err));
-	assert_int_equal(forgot(f), 1);
+	assert_int_equal(read_forgot_count(f), 1);
 }
 
-static long long moves(struct fixture *f)
+static long long read_moves(struct fixture *f)
 {
 	return redis_server_number(&f->server, "HGET space:{s5} moves");
 }
@@ -480,14 +481,14 @@ static void every_script_that_moves_blocks_counts(void **state)
 	struct block_range whole = {a.number, a.number, a.generation};
 
 	assert_int_equal(linkstore_noted_high_water(f->space).moves, 1);
-	take(f, 3);
+	make_day_grant(f, 3);
 	assert_int_equal(linkstore_noted_high_water(f->space).moves, 4);
 	must(f, await_close_own(f->await, &a, &f->err));
 	must(f, await_hand_back(f->await, f->space, &whole, &whole, &f->err));
 	assert_int_equal(linkstore_noted_high_water(f->space).moves, 5);
-	assert_int_equal(moves(f), 5);
+	assert_int_equal(read_moves(f), 5);
 	must(f, raise_to(f, 2));
-	assert_int_equal(moves(f), 5);
+	assert_int_equal(read_moves(f), 5);
 }
 
 static void what_is_moved_by_a_run_or_by_hand_counts(void **state)
@@ -502,20 +503,20 @@ static void what_is_moved_by_a_run_or_by_hand_counts(void **state)
 	struct hold_result result;
 	struct reclaim_lock lock;
 
-	take(f, 4);
+	make_day_grant(f, 4);
 	must(f, reclaim_lock_take(f->server.redis, f->space, 10000, &lock,
 				  &f->err));
 	must(f, reclaim_settle(f->server.redis, &lock, &member, 1, &part, 1,
 			       &f->err));
-	assert_int_equal(moves(f), 5);
+	assert_int_equal(read_moves(f), 5);
 	must(f, space_hold(f->server.redis, f->space, &one, &result, &f->err));
-	assert_int_equal(moves(f), 6);
+	assert_int_equal(read_moves(f), 6);
 	must(f, space_repair(f->server.redis, &lock, &note, &before, 1, &after,
 			     1, &f->err));
-	assert_int_equal(moves(f), 7);
+	assert_int_equal(read_moves(f), 7);
 	must(f,
 	     space_release(f->server.redis, f->space, &one, &result, &f->err));
-	assert_int_equal(moves(f), 8);
+	assert_int_equal(read_moves(f), 8);
 }
 
 /* A reader notices the loss: blocks are set aside. */
@@ -523,10 +524,10 @@ static void noticing_that_redis_forgot_counts(void **state)
 {
 	struct fixture *f = *state;
 
-	take(f, 4);
+	make_day_grant(f, 4);
 	redis_server_restart(&f->server);
 	must(f, raise_to(f, 4));
-	assert_int_equal(moves(f), 5);
+	assert_int_equal(read_moves(f), 5);
 }
 
 /* The marks of unopened blocks can be older than the opening. */
@@ -534,7 +535,7 @@ static void what_was_marked_as_not_opened_is_not_believed_again(void **state)
 {
 	struct fixture *f = *state;
 
-	take(f, 3);
+	make_day_grant(f, 3);
 	assert_int_equal(redis_server_number(&f->server, "ZCARD unopened:{s5}"),
 			 3);
 	redis_server_restart(&f->server);
@@ -569,7 +570,7 @@ static void a_mark_that_is_back_is_not_believed(void **state)
 				.moves = linkstore_noted_high_water(f->space)
 						 .moves},
 			&f->err));
-	assert_int_equal(forgot(f), 1);
+	assert_int_equal(read_forgot_count(f), 1);
 	assert_int_equal(redis_server_number(&f->server, "ZCARD unopened:{s5}"),
 			 0);
 }
@@ -577,7 +578,7 @@ static void a_mark_that_is_back_is_not_believed(void **state)
 static void a_space_without_a_record_confirms_nothing(void **state)
 {
 	struct fixture *f = *state;
-	struct grant g = take(f, 1);
+	struct grant g = make_day_grant(f, 1);
 
 	redis_server_number(&f->server, "DEL space:{s5}");
 	must_fail(f, await_confirm(f->await, f->space, &g.ranges[0], &f->err),
@@ -589,7 +590,8 @@ static void a_space_without_a_record_confirms_nothing(void **state)
 /* --- the pool, afterwards ---------------------------------------------------
  */
 
-static void pool(struct fixture *f, const char *member, int64_t score)
+static void add_pool_member(struct fixture *f, const char *member,
+			    int64_t score)
 {
 	char words[96];
 
@@ -605,14 +607,14 @@ static void a_damaged_member_does_not_cost_the_rest_of_the_pool(void **state)
 
 	fill_pool(f);
 	forget_rate(f);
-	pool(f, "first", 1);
-	pool(f, "9-8:1", 2);
-	pool(f, "last", INT64_C(99999999999999));
+	add_pool_member(f, "first", 1);
+	add_pool_member(f, "9-8:1", 2);
+	add_pool_member(f, "last", INT64_C(99999999999999));
 	redis_server_number(&f->server, "HSET space:{s5} run_id other");
-	take(f, 1);
+	make_day_grant(f, 1);
 	assert_int_equal(redis_server_number(&f->server, "ZCARD pool:{s5}"), 4);
 	sleep_ms(HOLD + 20);
-	g = take(f, 1);
+	g = make_day_grant(f, 1);
 	assert_true(g.ranges[0].first < 20);
 }
 
@@ -632,10 +634,10 @@ static void each_time_that_redis_forgets_is_a_generation_more(void **state)
 	must(f, raise_to(f, 1));
 	assert_true(is_issued(f, "0-6:2"));
 	assert_true(is_issued(f, "7-13:3"));
-	g = take(f, 1);
+	g = make_day_grant(f, 1);
 	assert_true(g.ranges[0].first >= 20);
 	sleep_ms(HOLD + 20);
-	g = take(f, 1);
+	g = make_day_grant(f, 1);
 	assert_int_equal(g.ranges[0].first, 14);
 	assert_int_equal(g.ranges[0].generation, 4);
 }
@@ -646,12 +648,12 @@ static void what_is_pooled_after_it_keeps_its_generation(void **state)
 	struct fixture *f = *state;
 	struct grant g;
 
-	take(f, 30);
+	make_day_grant(f, 30);
 	redis_server_number(&f->server, "HSET space:{s5} run_id other");
 	must(f, raise_to(f, 1));
 	sleep_ms(HOLD + 20);
-	pool(f, "0-0:7", clock_real_ms() - 5);
-	g = take(f, 1);
+	add_pool_member(f, "0-0:7", clock_real_ms() - 5);
+	g = make_day_grant(f, 1);
 	assert_int_equal(g.ranges[0].first, 0);
 	assert_int_equal(g.ranges[0].generation, 7);
 }

@@ -12,7 +12,7 @@
 #include "linkstore/space/raise_cursor.h"
 #include "linkstore/target.h"
 
-static void fill(struct fixture *f)
+static void make_redis_full(struct fixture *f)
 {
 	freeReplyObject(redis_server_ask(&f->server, "CONFIG SET maxmemory 1"));
 }
@@ -32,10 +32,10 @@ static void a_link_is_blocked_and_deleted(void **state)
 	struct link_target in_block = store_link(f, &b, 0),
 			   alone = store_alias(f, 7);
 
-	fill(f);
-	moderate(f, &in_block, true);
-	moderate(f, &alone, true);
-	moderate(f, &alone, false);
+	make_redis_full(f);
+	moderate_link(f, &in_block, true);
+	moderate_link(f, &alone, true);
+	moderate_link(f, &alone, false);
 	delete_link(f, &in_block);
 	delete_link(f, &alone);
 }
@@ -47,8 +47,8 @@ static void a_link_is_changed_to_one_that_is_no_longer(void **state)
 	struct link_answer read;
 	int64_t expires;
 
-	fill(f);
-	edit(f, &t, "https://example.com/", f->day);
+	make_redis_full(f);
+	edit_link(f, &t, "https://example.com/", f->day);
 	read = read_link(f, &t);
 	must_be_refused(f, try_edit(f, &t, &read, "https://example.org/longer",
 				    NULL, &expires));
@@ -61,11 +61,11 @@ static void a_link_that_never_ended_is_made_to_end(void **state)
 	struct fixture *f = *state;
 	struct link_target t = store_alias(f, 7);
 
-	edit(f, &t, "https://example.org/", f->never);
-	assert_int_equal(pttl(f, &t), -1);
-	fill(f);
-	edit(f, &t, "https://example.org/", f->day);
-	assert_true(pttl(f, &t) > 0);
+	edit_link(f, &t, "https://example.org/", f->never);
+	assert_int_equal(read_link_pttl(f, &t), -1);
+	make_redis_full(f);
+	edit_link(f, &t, "https://example.org/", f->day);
+	assert_true(read_link_pttl(f, &t) > 0);
 }
 
 /* The author, time and number of changes do not count as growth either. */
@@ -79,8 +79,8 @@ static void what_every_change_adds_is_no_growth(void **state)
 
 	/* The number of the next version takes a byte more. */
 	for (int version = 1; version < 127; version++)
-		edit(f, &t, "https://example.org/", NULL);
-	fill(f);
+		edit_link(f, &t, "https://example.org/", NULL);
+	make_redis_full(f);
 	read = read_link(f, &t);
 	assert_int_equal(read.link->version, 127);
 	after = *read.link;
@@ -90,7 +90,7 @@ static void what_every_change_adds_is_no_growth(void **state)
 	must(f, await_edit(f->await, &t, read.link, &after, f->never, &expires,
 			   &f->err));
 	await_release(&read.link);
-	assert_int_equal(pttl(f, &t), -1);
+	assert_int_equal(read_link_pttl(f, &t), -1);
 }
 
 static void a_visit_is_counted_and_renews(void **state)
@@ -104,12 +104,12 @@ static void a_visit_is_counted_and_renews(void **state)
 	enum visit_count result;
 	uint64_t used;
 
-	fill(f);
+	make_redis_full(f);
 	snprintf(words, sizeof(words), "PEXPIRE l:{s5:%d}:%s 5000",
 		 (int)t.block, t.code);
 	redis_server_number(&f->server, words);
 	must(f, await_renew(f->await, &t, read.link, &left, &f->err));
-	assert_true(pttl(f, &t) > 5000);
+	assert_true(read_link_pttl(f, &t) > 5000);
 	must(f, await_count_visit(f->await, &t, read.link->link_id, 9, &result,
 				  &used, &f->err));
 	assert_int_equal(result, VISIT_COUNTED);
@@ -123,7 +123,7 @@ static void blocks_are_reclaimed(void **state)
 
 	open_block(f, f->brief);
 	sleep_ms(1000 + HOLD + 20);
-	fill(f);
+	make_redis_full(f);
 	reclaim_first(f, 1, 1);
 	assert_int_equal(redis_server_number(&f->server, "ZCARD pool:{s5}"), 1);
 }
@@ -132,14 +132,14 @@ static void blocks_are_handed_back_held_and_released(void **state)
 {
 	struct fixture *f = *state;
 	struct link_block a = open_block(f, f->day);
-	struct grant g = grant(f, f->day, 5);
+	struct grant g = make_grant(f, f->day, 5);
 	struct block_range whole = {a.number, a.number, a.generation};
 	const struct high_water high_water = {.cursor = 20, .moves = 900};
 	struct hold_request request = {2, 3, "ann", "why"};
 	struct hold_result result;
 	bool closed;
 
-	fill(f);
+	make_redis_full(f);
 	must(f, await_confirm(f->await, f->space, &g.ranges[0], &f->err));
 	must(f, await_close_own(f->await, &a, &f->err));
 	must(f, await_hand_back(f->await, f->space, &whole, &whole, &f->err));
@@ -190,7 +190,7 @@ static void what_an_account_took_is_given_back(void **state)
 	struct async_fixture *a = *state;
 	struct quota_answer taken = take_quota(a, 4, 100);
 
-	fill(a->f);
+	make_redis_full(a->f);
 	must(a->f, quota_give_async(a->redis, a->f->store, "acme", &taken, 3,
 				    90, &a->f->err));
 	/* Nothing of eleven is counted.  The first call may come before the
@@ -207,11 +207,11 @@ static void nothing_new_is_stored(void **state)
 	struct link_target t;
 	struct standalone_result result;
 	Shortloop__Link link = empty_link();
-	struct grant g = grant(f, f->day, 1);
+	struct grant g = make_grant(f, f->day, 1);
 	int64_t expires;
 
 	later = block_of(f, &g, f->day);
-	fill(f);
+	make_redis_full(f);
 	must_be_refused(f, try_grant(f, f->day, 1, 0, &g));
 	must_be_refused(f, await_open(f->await, &later, &expires, &f->err));
 	linkstore_code(f->space, b.number, 0, &t);

@@ -6,7 +6,7 @@
 
 #include "linkstore/space/space_gaps.h"
 
-static double score(struct fixture *f, const char *key, const char *member)
+static double read_score(struct fixture *f, const char *key, const char *member)
 {
 	char words[128], text[512];
 
@@ -31,11 +31,11 @@ static void blocks_are_granted_in_order_and_issued_at_once(void **state)
 	double due;
 	struct grant g;
 
-	g = grant(f, f->day, 2);
+	g = make_grant(f, f->day, 2);
 	assert_range(&g.ranges[0], 0, 1, 1);
-	g = grant(f, f->day, 3);
+	g = make_grant(f, f->day, 3);
 	assert_range(&g.ranges[0], 2, 4, 1);
-	due = score(f, "issued:{s5}", "2-4:1") - (double)now;
+	due = read_score(f, "issued:{s5}", "2-4:1") - (double)now;
 	assert_true(due >= HOLD + CLOCK_DAY && due < HOLD + CLOCK_DAY + 5000);
 }
 
@@ -46,8 +46,8 @@ static void blocks_that_never_end_are_looked_at_after_the_hold(void **state)
 	int64_t now = clock_real_ms();
 	double due;
 
-	grant(f, f->never, 1);
-	due = score(f, "issued:{s5}", "0-0:1") - (double)now;
+	make_grant(f, f->never, 1);
+	due = read_score(f, "issued:{s5}", "0-0:1") - (double)now;
 	assert_true(due >= HOLD && due < HOLD + 5000);
 }
 
@@ -56,24 +56,24 @@ static void only_reused_blocks_that_never_end_have_a_lasting_mark(void **state)
 	struct fixture *f = *state;
 
 	redis_server_number(&f->server, "ZADD pool:{s5} 1000 100-104:3");
-	grant(f, f->day, 2);
+	make_grant(f, f->day, 2);
 	assert_int_equal(redis_server_number(&f->server, "ZCARD endless:{s5}"),
 			 0);
-	grant(f, f->never, 5);
+	make_grant(f, f->never, 5);
 	assert_int_equal(redis_server_number(&f->server, "ZCARD endless:{s5}"),
 			 3);
-	assert_int_equal(score(f, "endless:{s5}", "102:3"), 102);
+	assert_int_equal(read_score(f, "endless:{s5}", "102:3"), 102);
 	/* Opening the blocks removes only the other mark. */
 	must(f, await_confirm(f->await, f->space,
 			      &(struct block_range){102, 104, 3}, &f->err));
-	assert_int_equal(score(f, "endless:{s5}", "104:3"), 104);
-	assert_true(score(f, "unopened:{s5}", "104:3") < 0);
+	assert_int_equal(read_score(f, "endless:{s5}", "104:3"), 104);
+	assert_true(read_score(f, "unopened:{s5}", "104:3") < 0);
 }
 
 static void two_grants_have_two_holders(void **state)
 {
 	struct fixture *f = *state;
-	struct grant a = grant(f, f->day, 1), b = grant(f, f->day, 1);
+	struct grant a = make_grant(f, f->day, 1), b = make_grant(f, f->day, 1);
 
 	assert_string_not_equal(a.holder, b.holder);
 }
@@ -85,7 +85,7 @@ static void a_grant_stops_at_the_capacity(void **state)
 
 	assert_int_equal(f->space->blocks, 14776);
 	redis_server_text(&f->server, "SET cursor:{s5} 14774", (char[512]){0});
-	g = grant(f, f->day, 5);
+	g = make_grant(f, f->day, 5);
 	assert_range(&g.ranges[0], 14774, 14775, 1);
 	must_fail(f, try_grant(f, f->day, 5, 0, &g), ERROR_EXHAUSTED);
 	assert_true(f->err.retriable);
@@ -101,7 +101,7 @@ static void a_cursor_below_what_was_seen_is_lifted_above_it(void **state)
 	must(f, try_grant(f, f->day, 1, 10, &g));
 	assert_range(&g.ranges[0], 10, 10, 1);
 	assert_int_equal(g.high_water.cursor, 11);
-	assert_true(score(f, "issued:{s5}", "0-9:1") > 0);
+	assert_true(read_score(f, "issued:{s5}", "0-9:1") > 0);
 }
 
 static void a_block_seen_beyond_the_capacity_is_refused(void **state)
@@ -139,15 +139,15 @@ static void the_pool_is_granted_first_after_quarantine(void **state)
 	double due;
 
 	use_up_a_block(f);
-	due = score(f, "pool:{s5}", "0-0:2") - QUARANTINE;
+	due = read_score(f, "pool:{s5}", "0-0:2") - QUARANTINE;
 	assert_true(due >= (double)before - 1 &&
 		    due <= (double)clock_real_ms() + 1);
 	/* An hour ahead and long ago are clear cases even on a slow machine. */
 	put_off(f, clock_real_ms() + CLOCK_HOUR);
-	g = grant(f, f->day, 1);
+	g = make_grant(f, f->day, 1);
 	assert_range(&g.ranges[0], 1, 1, 1);
 	put_off(f, 1000);
-	g = grant(f, f->day, 2);
+	g = make_grant(f, f->day, 2);
 	assert_int_equal(g.count, 2);
 	assert_range(&g.ranges[0], 0, 0, 2);
 	assert_range(&g.ranges[1], 2, 2, 1);
@@ -159,10 +159,10 @@ static void a_pool_range_is_split_and_the_rest_keeps_waiting_time(void **state)
 	struct grant g;
 
 	redis_server_number(&f->server, "ZADD pool:{s5} 1000 100-109:3");
-	g = grant(f, f->day, 4);
+	g = make_grant(f, f->day, 4);
 	assert_range(&g.ranges[0], 100, 103, 3);
-	assert_int_equal(score(f, "pool:{s5}", "104-109:3"), 1000);
-	assert_true(score(f, "pool:{s5}", "100-109:3") < 0);
+	assert_int_equal(read_score(f, "pool:{s5}", "104-109:3"), 1000);
+	assert_true(read_score(f, "pool:{s5}", "100-109:3") < 0);
 }
 
 /* --- promise 5 ------------------------------------------------------------ */
@@ -196,14 +196,14 @@ static void unused_blocks_go_back_to_the_pool_and_wait_there(void **state)
 	struct fixture *f = *state;
 	struct grant g;
 
-	grant(f, f->day, 5);
+	make_grant(f, f->day, 5);
 	must(f, hand_back(f, 2, 3));
-	assert_true(score(f, "issued:{s5}", "0-1:1") > 0);
-	assert_true(score(f, "issued:{s5}", "4-4:1") > 0);
-	g = grant(f, f->day, 1);
+	assert_true(read_score(f, "issued:{s5}", "0-1:1") > 0);
+	assert_true(read_score(f, "issued:{s5}", "4-4:1") > 0);
+	g = make_grant(f, f->day, 1);
 	assert_range(&g.ranges[0], 5, 5, 1);
 	sleep_ms(HOLD + 20);
-	g = grant(f, f->day, 1);
+	g = make_grant(f, f->day, 1);
 	assert_range(&g.ranges[0], 2, 2, 2);
 }
 
@@ -213,7 +213,7 @@ static void what_goes_back_keeps_no_mark(void **state)
 
 	redis_server_number(&f->server, "ZADD pool:{s5} 1000 0-4:1");
 	redis_server_number(&f->server, "ZADD endless:{s5} 2 2:1 3 3:1 4 4:1");
-	grant(f, f->never, 5);
+	make_grant(f, f->never, 5);
 	must(f, hand_back(f, 2, 3));
 	assert_int_equal(redis_server_number(&f->server, "ZCARD unopened:{s5}"),
 			 3);
@@ -225,7 +225,7 @@ static void blocks_no_longer_issued_are_not_taken_back(void **state)
 {
 	struct fixture *f = *state;
 
-	grant(f, f->day, 5);
+	make_grant(f, f->day, 5);
 	must(f, hand_back(f, 0, 4));
 	must_fail(f, hand_back(f, 0, 4), ERROR_NOTFOUND);
 	assert_int_equal(redis_server_number(&f->server, "ZCARD pool:{s5}"), 1);
@@ -239,11 +239,11 @@ static void after_a_restart_the_cursor_jumps_by_the_gap(void **state)
 	struct space_gaps *gaps;
 	struct grant g;
 
-	grant(f, f->day, 3);
+	make_grant(f, f->day, 3);
 	redis_server_restart(&f->server);
-	g = grant(f, f->day, 1);
+	g = make_grant(f, f->day, 1);
 	assert_range(&g.ranges[0], 3 + GAP, 3 + GAP, 1);
-	assert_true(score(f, "issued:{s5}", "3-9:1") > 0);
+	assert_true(read_score(f, "issued:{s5}", "3-9:1") > 0);
 	must(f, space_gaps_read(f->server.redis, f->space, &gaps, &f->err));
 	assert_true(space_gaps_has(gaps, 3, 1));
 	assert_true(space_gaps_has(gaps, 9, 1));
@@ -259,8 +259,8 @@ static void one_restart_makes_one_gap(void **state)
 	struct fixture *f = *state;
 
 	redis_server_restart(&f->server);
-	grant(f, f->day, 1);
-	grant(f, f->day, 1);
+	make_grant(f, f->day, 1);
+	make_grant(f, f->day, 1);
 	assert_int_equal(redis_server_number(&f->server, "GET cursor:{s5}"),
 			 GAP + 2);
 }
@@ -284,11 +284,11 @@ static void after_a_restart_the_pool_waits_under_the_next_generation(void **s)
 
 	redis_server_number(&f->server, "ZADD pool:{s5} 1000 100-109:3");
 	redis_server_restart(&f->server);
-	g = grant(f, f->day, 1);
+	g = make_grant(f, f->day, 1);
 	assert_range(&g.ranges[0], GAP, GAP, 1);
-	assert_true(score(f, "issued:{s5}", "100-106:3") > 0);
+	assert_true(read_score(f, "issued:{s5}", "100-106:3") > 0);
 	sleep_ms(HOLD + 20);
-	g = grant(f, f->day, 1);
+	g = make_grant(f, f->day, 1);
 	assert_range(&g.ranges[0], 107, 107, 4);
 }
 
@@ -298,9 +298,9 @@ static void a_generation_that_would_overflow_is_retired(void **state)
 
 	redis_server_number(&f->server, "ZADD pool:{s5} 1000 100-116:32767");
 	redis_server_restart(&f->server);
-	grant(f, f->day, 1);
+	make_grant(f, f->day, 1);
 	sleep_ms(HOLD + 20);
-	grant(f, f->day, 1);
+	make_grant(f, f->day, 1);
 	assert_int_equal(redis_server_number(&f->server, "ZCARD pool:{s5}"), 0);
 	assert_int_equal(
 		redis_server_number(&f->server, "HGET space:{s5} retired"), 10);
@@ -314,7 +314,7 @@ static void the_ledger_counts_blocks(void **state)
 	struct space_ledger ledger;
 
 	use_up_a_block(f);
-	grant(f, f->day, 4);
+	make_grant(f, f->day, 4);
 	must(f, space_read_ledger(f->server.redis, f->space, &ledger, &f->err));
 	assert_int_equal(ledger.capacity, 14776);
 	assert_int_equal(ledger.cursor, 5);
@@ -331,7 +331,7 @@ static void the_ledger_is_kept_under_the_utc_day(void **state)
 	struct fixture *f = *state;
 	char day[RFC3339_TEXT_MAX], words[64];
 
-	grant(f, f->day, 4);
+	make_grant(f, f->day, 4);
 	rfc3339_format(clock_real_ms(), day);
 	snprintf(words, sizeof(words), "HGET day:{s5}:%.4s%.2s%.2s granted",
 		 day, day + 5, day + 8);

@@ -15,7 +15,7 @@ static void fill_blocks(uint64_t blocks[BLOCKS])
 }
 
 /* Goes through all groups and checks that every place comes up once. */
-static size_t walk(const struct fixture *f, bool by_slot)
+static size_t walk_groups(const struct fixture *f, bool by_slot)
 {
 	static uint64_t blocks[BLOCKS];
 	static bool seen[BLOCKS];
@@ -50,13 +50,13 @@ static size_t walk(const struct fixture *f, bool by_slot)
 
 static void without_a_cluster_neighbours_in_the_list_go_together(void **state)
 {
-	assert_int_equal(walk(*state, false),
+	assert_int_equal(walk_groups(*state, false),
 			 (BLOCKS + GROUP_MAX - 1) / GROUP_MAX);
 }
 
 static void on_a_cluster_a_group_lies_in_one_slot(void **state)
 {
-	assert_true(walk(*state, true) > BLOCKS / GROUP_MAX);
+	assert_true(walk_groups(*state, true) > BLOCKS / GROUP_MAX);
 }
 
 static void a_slot_with_many_blocks_has_several_groups(void **state)
@@ -106,7 +106,7 @@ static void the_slot_is_that_of_everything_in_the_block(void **state)
 
 static void open_many(struct fixture *f, size_t count)
 {
-	struct grant g = grant(f, f->brief, (unsigned)count);
+	struct grant g = make_grant(f, f->brief, (unsigned)count);
 	struct link_block block = block_of(f, &g, f->brief);
 	int64_t end;
 

@@ -130,7 +130,7 @@ static void another_space_of_that_number_is_found_out(void **state)
 	assert_non_null(strstr(f->err.text, "blocks of 1000"));
 }
 
-static void put(off_t at, const char *bytes, size_t len)
+static void write_file_bytes(off_t at, const char *bytes, size_t len)
 {
 	int fd = open(path, O_WRONLY | O_CREAT, 0600);
 
@@ -146,11 +146,11 @@ static void a_damaged_entry_is_refused(void **state)
 	note_cursor(file, f, 14000);
 	high_water_file_free(file);
 	/* The block number differs by one bit. */
-	put(64 * 5 + 40, "\xb1", 1);
+	write_file_bytes(64 * 5 + 40, "\xb1", 1);
 	must_not_open(f, ERROR_UNSAFE);
 	/* The moves are not plausible. */
-	put(64 * 5 + 40, "\xb0", 1);
-	put(64 * 5 + 48, "\x01", 1);
+	write_file_bytes(64 * 5 + 40, "\xb0", 1);
+	write_file_bytes(64 * 5 + 48, "\x01", 1);
 	must_not_open(f, ERROR_UNSAFE);
 }
 
@@ -170,7 +170,7 @@ static void a_file_of_an_earlier_version_is_read(void **state)
 	struct high_water high_water;
 
 	memcpy(page + sizeof(entry) * 5, entry, sizeof(entry));
-	put(0, page, sizeof(page));
+	write_file_bytes(0, page, sizeof(page));
 	file = open_file(f);
 	high_water = high_water_file_get(file, f->space);
 	assert_int_equal(high_water.cursor, 5);
@@ -184,9 +184,9 @@ static void any_other_file_is_refused(void **state)
 	struct fixture *f = *state;
 	char page[4096] = "something else";
 
-	put(0, "short", 5);
+	write_file_bytes(0, "short", 5);
 	must_not_open(f, ERROR_CONFIG);
-	put(0, page, sizeof(page));
+	write_file_bytes(0, page, sizeof(page));
 	must_not_open(f, ERROR_CONFIG);
 }
 
@@ -199,7 +199,7 @@ static void a_folder_that_is_not_there_is_told(void **state)
 	assert_non_null(strstr(f->err.text, "/nonexistent/high-water"));
 }
 
-static void get(char ret_page[4096])
+static void read_file_page(char ret_page[4096])
 {
 	int fd = open(path, O_RDONLY);
 
@@ -223,12 +223,12 @@ static void a_file_that_is_checked_is_not_written_to(void **state)
 	high_water_file_free(open_file(f));
 	f->config.spaces = (struct setting_list){f->spaces, 4};
 	fixture_open_store(f);
-	get(before);
+	read_file_page(before);
 	must(f, high_water_file_check(path, f->store, &f->err));
-	get(after);
+	read_file_page(after);
 	assert_memory_equal(before, after, sizeof(after));
 	high_water_file_free(open_file(f));
-	get(after);
+	read_file_page(after);
 	assert_memory_not_equal(before, after, sizeof(after));
 }
 
@@ -283,7 +283,7 @@ static void a_backup_is_lifted_by_what_the_file_remembers(void **state)
 	file = open_file(f);
 	redis_server_keep(&f->server);
 	for (int i = 0; i < 8; i++)
-		g = grant(f, f->day, 256);
+		g = make_grant(f, f->day, 256);
 	high_water_file_note(file, f->space, &g.high_water);
 	high_water_file_free(file);
 	redis_server_forget(&f->server);
@@ -292,7 +292,7 @@ static void a_backup_is_lifted_by_what_the_file_remembers(void **state)
 	must(f, space_raise_cursor(f->server.redis, f->space, &high_water,
 				   &f->err));
 	high_water_file_free(file);
-	g = grant(f, f->day, 1);
+	g = make_grant(f, f->day, 1);
 	assert_true(g.ranges[0].first >= 2048);
 }
 

@@ -96,7 +96,7 @@ static void messages_are_bounded(void **state)
 
 /* --- messages ------------------------------------------------------------- */
 
-static struct redis *subscribe(struct fixture *f)
+static struct redis *subscribe_invalidations(struct fixture *f)
 {
 	const char *argv[] = {"SUBSCRIBE", INVALIDATION_CHANNEL};
 	struct redis *r = redis_new(&f->server.config, NULL, &f->err);
@@ -142,15 +142,15 @@ static const char *heard_by(struct fixture *f, struct redis *r,
 static void each_change_of_a_link_is_told(void **state)
 {
 	struct fixture *f = *state;
-	struct redis *r = subscribe(f);
+	struct redis *r = subscribe_invalidations(f);
 	struct link_block block = open_block(f, f->day);
 	struct link_target t = store_link(f, &block, 0);
 	char expected[3 * ALIAS_TEXT_MAX + 16];
 	struct heard h;
 
 	assert_string_equal(heard_by(f, r, &h), ""); /* it is new */
-	edit(f, &t, "https://example.org/2", NULL);
-	edit(f, &t, "https://example.org/3", f->never);
+	edit_link(f, &t, "https://example.org/2", NULL);
+	edit_link(f, &t, "https://example.org/3", f->never);
 	delete_link(f, &t);
 	snprintf(expected, sizeof(expected), "[%s][%s][%s]", t.code, t.code,
 		 t.code);
@@ -161,12 +161,12 @@ static void each_change_of_a_link_is_told(void **state)
 static void changes_of_links_without_a_block_are_told(void **state)
 {
 	struct fixture *f = *state;
-	struct redis *r = subscribe(f);
+	struct redis *r = subscribe_invalidations(f);
 	struct link_target t = store_alias(f, 7);
 	struct heard h;
 
 	assert_string_equal(heard_by(f, r, &h), "");
-	edit(f, &t, "https://example.org/2", f->day);
+	edit_link(f, &t, "https://example.org/2", f->day);
 	delete_link(f, &t);
 	assert_string_equal(heard_by(f, r, &h), "[sale-26][sale-26]");
 	redis_free(r);
@@ -181,8 +181,8 @@ static void an_edit_that_is_refused_is_not_told(void **state)
 	int64_t expires;
 	struct heard h;
 
-	edit(f, &t, "https://example.org/2", NULL);
-	r = subscribe(f);
+	edit_link(f, &t, "https://example.org/2", NULL);
+	r = subscribe_invalidations(f);
 	must_fail(
 		f,
 		try_edit(f, &t, &read, "https://example.org/3", NULL, &expires),
@@ -197,13 +197,13 @@ static void an_edit_that_is_refused_is_not_told(void **state)
 static void a_cluster_tells_too(void **state)
 {
 	struct fixture *f = *state;
-	struct redis *r = subscribe(f);
+	struct redis *r = subscribe_invalidations(f);
 	struct link_block block = open_block(f, f->day);
 	struct link_target t = store_link(f, &block, 0);
 	char expected[ALIAS_TEXT_MAX + 2];
 	struct heard h;
 
-	edit(f, &t, "https://example.org/2", NULL);
+	edit_link(f, &t, "https://example.org/2", NULL);
 	snprintf(expected, sizeof(expected), "[%s]", t.code);
 	assert_string_equal(heard_by(f, r, &h), expected);
 	redis_free(r);
@@ -213,7 +213,7 @@ static void a_cluster_tells_too(void **state)
 static void a_full_redis_tells_too(void **state)
 {
 	struct fixture *f = *state;
-	struct redis *r = subscribe(f);
+	struct redis *r = subscribe_invalidations(f);
 	struct link_target t = store_alias(f, 7);
 	struct heard h;
 

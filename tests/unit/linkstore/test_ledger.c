@@ -127,7 +127,7 @@ static void what_redis_forgot_is_told(void **state)
 	struct space_ledger l;
 
 	redis_server_number(&f->server, "HSET space:{s5} run_id other");
-	grant(f, f->day, 1);
+	make_grant(f, f->day, 1);
 	l = read_ledger(f);
 	assert_int_equal(l.forgot, 1);
 	assert_int_equal(l.skipped, GAP);
@@ -143,7 +143,8 @@ static void a_space_that_was_never_made_is_not_found(void **state)
 	assert_int_equal(f->err.code, ERROR_NOTFOUND);
 }
 
-#define WITH_SPACE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define WITH_SPACE(test)                                                       \
+	cmocka_unit_test_setup_teardown(test, setup_fixture, teardown_fixture)
 
 int main(void)
 {
@@ -157,7 +158,7 @@ int main(void)
 		WITH_SPACE(what_redis_forgot_is_told),
 		cmocka_unit_test_setup_teardown(
 			a_space_that_was_never_made_is_not_found,
-			setup_without_space, teardown),
+			setup_without_space, teardown_fixture),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ static bool go_on(void *arg, uint64_t links, uint64_t keys, uint64_t total)
 	return false;
 }
 
-static uint64_t check(struct fixture *f, struct seen *ret)
+static uint64_t check_links(struct fixture *f, struct seen *ret)
 {
 	struct link_check check = {
 		.redis = f->server.redis,
@@ -59,7 +59,7 @@ static void links_within_their_blocks_are_sound(void **state)
 		for (uint32_t k = 0; k < 300; k++)
 			store_link(f, &b, k);
 	}
-	assert_int_equal(check(f, &seen), 1500);
+	assert_int_equal(check_links(f, &seen), 1500);
 	assert_int_equal(seen.count, 0);
 }
 
@@ -83,14 +83,14 @@ static void a_link_against_its_marker_is_found(void **state)
 	store_link(f, &b, 7);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		set_marker(f, cases[i].marker);
-		check(f, &seen);
+		check_links(f, &seen);
 		assert_int_equal(seen.last, cases[i].trouble);
 	}
 	redis_server_number(&f->server, "DEL m:{s5:0}");
-	check(f, &seen);
+	check_links(f, &seen);
 	assert_int_equal(seen.last, LINK_UNMARKED);
 	redis_server_number(&f->server, "SET cursor:{s5} 0");
-	check(f, &seen);
+	check_links(f, &seen);
 	assert_int_equal(seen.last, LINK_NEVER_ISSUED);
 }
 
@@ -101,11 +101,11 @@ static void a_blocked_link_is_sound_where_its_block_knows_of_it(void **state)
 	struct link_target t = store_link(f, &b, 7);
 	struct seen seen;
 
-	moderate(f, &t, true);
-	check(f, &seen);
+	moderate_link(f, &t, true);
+	check_links(f, &seen);
 	assert_int_equal(seen.count, 0);
 	set_marker(f, "1 o 1d 1 9999999999999 h");
-	check(f, &seen);
+	check_links(f, &seen);
 	assert_int_equal(seen.last, LINK_UNCOUNTED);
 }
 
@@ -120,7 +120,7 @@ static void an_endless_link_outlives_a_block_that_ends(void **state)
 	snprintf(text, sizeof(text), "1 o never 1 %lld h",
 		 (long long)clock_real_ms() + 90000);
 	set_marker(f, text);
-	check(f, &seen);
+	check_links(f, &seen);
 	assert_int_equal(seen.last, LINK_OUTLIVES);
 }
 
@@ -153,7 +153,8 @@ struct judged {
 	uint64_t block, cursor; /* the key's and the space's */
 };
 
-static enum link_trouble judge(struct fixture *f, const struct judged *j)
+static enum link_trouble evaluate_link(struct fixture *f,
+				       const struct judged *j)
 {
 	struct link_facts facts = j->facts;
 	unsigned char head[RECORD_HEAD];
@@ -194,21 +195,21 @@ static void a_link_is_where_its_record_says(void **state)
 	struct fixture *f = *state;
 	struct judged j = sound_link();
 
-	assert_int_equal(judge(f, &j), LINK_SOUND);
+	assert_int_equal(evaluate_link(f, &j), LINK_SOUND);
 	j.parts.id++;
-	assert_int_equal(judge(f, &j), LINK_MISPLACED);
+	assert_int_equal(evaluate_link(f, &j), LINK_MISPLACED);
 	j = sound_link();
 	j.parts.space++;
-	assert_int_equal(judge(f, &j), LINK_MISPLACED);
+	assert_int_equal(evaluate_link(f, &j), LINK_MISPLACED);
 	j = sound_link();
 	j.block = 2;
-	assert_int_equal(judge(f, &j), LINK_MISPLACED);
+	assert_int_equal(evaluate_link(f, &j), LINK_MISPLACED);
 	j = sound_link();
 	j.cursor = 3;
-	assert_int_equal(judge(f, &j), LINK_NEVER_ISSUED);
+	assert_int_equal(evaluate_link(f, &j), LINK_NEVER_ISSUED);
 	/* The link is gone, so there is no finding. */
 	j.facts.expires = 0;
-	assert_int_equal(judge(f, &j), LINK_SOUND);
+	assert_int_equal(evaluate_link(f, &j), LINK_SOUND);
 }
 
 static void a_record_begins_with_the_links_number(void **state)
@@ -217,10 +218,10 @@ static void a_record_begins_with_the_links_number(void **state)
 	struct judged j = sound_link();
 
 	j.facts.head_len--;
-	assert_int_equal(judge(f, &j), LINK_RECORD_DAMAGED);
+	assert_int_equal(evaluate_link(f, &j), LINK_RECORD_DAMAGED);
 	j = sound_link();
 	j.facts.head = "not a link";
-	assert_int_equal(judge(f, &j), LINK_RECORD_DAMAGED);
+	assert_int_equal(evaluate_link(f, &j), LINK_RECORD_DAMAGED);
 }
 
 static void a_link_may_end_a_little_after_its_block(void **state)
@@ -229,14 +230,14 @@ static void a_link_may_end_a_little_after_its_block(void **state)
 	struct judged j = sound_link();
 
 	j.facts.expires = 5000 + LINK_CHECK_SLACK;
-	assert_int_equal(judge(f, &j), LINK_SOUND);
+	assert_int_equal(evaluate_link(f, &j), LINK_SOUND);
 	j.facts.expires++;
-	assert_int_equal(judge(f, &j), LINK_OUTLIVES);
+	assert_int_equal(evaluate_link(f, &j), LINK_OUTLIVES);
 	j.facts.expires = DURATION_NEVER;
-	assert_int_equal(judge(f, &j), LINK_OUTLIVES);
+	assert_int_equal(evaluate_link(f, &j), LINK_OUTLIVES);
 	/* A blocked link lasts as long as the marker counts it. */
 	j.facts.blocked = true;
-	assert_int_equal(judge(f, &j), LINK_UNCOUNTED);
+	assert_int_equal(evaluate_link(f, &j), LINK_UNCOUNTED);
 }
 
 static void a_check_that_is_not_answered_fails(void **state)
@@ -368,7 +369,7 @@ static void markers_are_read_as_they_stand(void **state)
 static void a_lost_block_is_closed_against_a_late_open(void **state)
 {
 	struct fixture *f = *state;
-	struct grant g = grant(f, f->day, 1);
+	struct grant g = make_grant(f, f->day, 1);
 	struct link_block late = block_of(f, &g, f->day);
 	int64_t end;
 	bool closed;
@@ -378,7 +379,7 @@ static void a_lost_block_is_closed_against_a_late_open(void **state)
 	assert_true(closed);
 	must_fail(f, await_open(f->await, &late, &end, &f->err),
 		  ERROR_NOT_OWNER);
-	assert_false(marker(f, late.number).open);
+	assert_false(read_marker(f, late.number).open);
 }
 
 static void a_block_with_a_marker_is_not_closed_as_lost(void **state)
@@ -390,13 +391,13 @@ static void a_block_with_a_marker_is_not_closed_as_lost(void **state)
 	must(f, marker_close_lost(f->server.redis, f->space, b.number, 1,
 				  &closed, &f->err));
 	assert_false(closed);
-	assert_true(marker(f, b.number).open);
+	assert_true(read_marker(f, b.number).open);
 }
 
 /* --- a Redis that does not answer ------------------------------------------
  */
 
-static void say(struct fixture *f, const char *words)
+static void run_redis_command(struct fixture *f, const char *words)
 {
 	freeReplyObject(redis_server_ask(&f->server, words));
 }
@@ -418,13 +419,13 @@ static void what_redis_does_not_tell_of_a_link_is_no_verdict(void **state)
 
 	for (uint32_t k = 0; k < 30; k++)
 		store_link(f, &b, k);
-	say(f, "ACL SETUSER default -pexpiretime");
+	run_redis_command(f, "ACL SETUSER default -pexpiretime");
 	must_fail(f, link_check_run(&check, &f->err), ERROR_REMOTE);
-	say(f, "ACL SETUSER default +pexpiretime -getrange");
+	run_redis_command(f, "ACL SETUSER default +pexpiretime -getrange");
 	must_fail(f, link_check_run(&check, &f->err), ERROR_REMOTE);
 	assert_int_equal(seen.count, 0);
 	/* The connection has no replies left over. */
-	say(f, "ACL SETUSER default +getrange");
+	run_redis_command(f, "ACL SETUSER default +getrange");
 	check.links = 0;
 	must(f, link_check_run(&check, &f->err));
 	assert_int_equal(check.links, 30);
@@ -439,12 +440,12 @@ static void what_redis_does_not_tell_of_a_marker_is_no_damage(void **state)
 
 	for (size_t i = 0; i < 600; i++)
 		blocks[i] = b.number;
-	say(f, "ACL SETUSER default -get");
+	run_redis_command(f, "ACL SETUSER default -get");
 	must_fail(f,
 		  markers_read(f->server.redis, f->space, blocks, 600, looks,
 			       &f->err),
 		  ERROR_REMOTE);
-	say(f, "ACL SETUSER default +get");
+	run_redis_command(f, "ACL SETUSER default +get");
 	must(f, markers_read(f->server.redis, f->space, blocks, 600, looks,
 			     &f->err));
 	assert_int_equal(looks[599].state, MARKER_SOUND);
@@ -457,17 +458,17 @@ static void what_redis_does_not_tell_of_a_code_is_no_life(void **state)
 	int64_t ends[1000];
 
 	store_link(f, &b, 0);
-	say(f, "ACL SETUSER default -pexpiretime");
+	run_redis_command(f, "ACL SETUSER default -pexpiretime");
 	must_fail(f,
 		  code_expiries_read(f->server.redis, f->space, b.number, ends,
 				     &f->err),
 		  ERROR_REMOTE);
-	say(f, "ACL SETUSER default +pexpiretime -get");
+	run_redis_command(f, "ACL SETUSER default +pexpiretime -get");
 	must_fail(f,
 		  code_expiries_read(f->server.redis, f->space, b.number, ends,
 				     &f->err),
 		  ERROR_REMOTE);
-	say(f, "ACL SETUSER default +get");
+	run_redis_command(f, "ACL SETUSER default +get");
 	must(f, code_expiries_read(f->server.redis, f->space, b.number, ends,
 				   &f->err));
 	assert_true(ends[0] > 0);

@@ -16,7 +16,7 @@ static const struct setting_group group = {.section = &links_section};
 static const struct config_spec spec = {&group, 1, NULL};
 
 /* Reads and checks a section; returns -1 with the error of either step. */
-static int check(const char *text, struct error *err)
+static int check_section(const char *text, struct error *err)
 {
 	struct links_config config = {0};
 	int status = config_load_text(&spec, "it", text, &config, err);
@@ -31,7 +31,7 @@ static void assert_taken(const char *text)
 {
 	struct error err = {0};
 
-	if (check(text, &err) < 0)
+	if (check_section(text, &err) < 0)
 		fail_msg("%s: %s", text, err.text);
 }
 
@@ -39,7 +39,7 @@ static void assert_refused(const char *text, const char *says)
 {
 	struct error err = {0};
 
-	if (check(text, &err) == 0)
+	if (check_section(text, &err) == 0)
 		fail_msg("%s is taken", text);
 	assert_int_equal(err.code, ERROR_CONFIG);
 	if (!strstr(err.text, says))
@@ -126,7 +126,7 @@ static int check_classes(unsigned count, struct error *err)
 	for (unsigned i = 1; i <= count; i++)
 		buf_printf(&text, "%us,", i);
 	buf_puts(&text, "]}");
-	status = check(buf_cstr(&text), err);
+	status = check_section(buf_cstr(&text), err);
 	buf_free(&text);
 	return status;
 }

@@ -18,7 +18,7 @@ enum {
 };
 
 /* Makes the blocks 0 to SOME - 1, and links in the first of them. */
-static void populate(struct fixture *f)
+static void make_blocks_and_links(struct fixture *f)
 {
 	struct link_block first = open_block(f, f->day);
 
@@ -28,7 +28,7 @@ static void populate(struct fixture *f)
 		open_block(f, f->day);
 }
 
-static uint64_t *numbers(size_t count)
+static uint64_t *make_block_numbers(size_t count)
 {
 	uint64_t *blocks = calloc(count, sizeof(*blocks));
 
@@ -43,7 +43,7 @@ static uint64_t *numbers(size_t count)
 static int ask_markers(struct fixture *f)
 {
 	struct marker_look looks[SOME];
-	uint64_t *blocks = numbers(SOME);
+	uint64_t *blocks = make_block_numbers(SOME);
 	int status = markers_read(f->server.redis, f->space, blocks, SOME,
 				  looks, &f->err);
 
@@ -51,10 +51,10 @@ static int ask_markers(struct fixture *f)
 	return status;
 }
 
-static int scan(struct fixture *f)
+static int scan_blocks(struct fixture *f)
 {
 	struct block_scan *looks = calloc(MANY, sizeof(*looks));
-	uint64_t *blocks = numbers(MANY);
+	uint64_t *blocks = make_block_numbers(MANY);
 	int status = block_scan_read(f->server.redis, f->space, blocks, MANY,
 				     clock_real_ms(), looks, &f->err);
 
@@ -66,7 +66,7 @@ static int scan(struct fixture *f)
 static int close_markers(struct fixture *f)
 {
 	struct block_scan looks[SOME];
-	uint64_t *blocks = numbers(SOME);
+	uint64_t *blocks = make_block_numbers(SOME);
 	int status = block_scan_close(f->server.redis, f->space, blocks, SOME,
 				      1, looks, &f->err);
 
@@ -96,7 +96,7 @@ static int close_lost(struct fixture *f)
 static int ask_unopened(struct fixture *f)
 {
 	static const uint32_t generations[SOME] = {1, 1, 1, 1, 1};
-	uint64_t *blocks = numbers(SOME);
+	uint64_t *blocks = make_block_numbers(SOME);
 	bool marked[SOME];
 	int status = reclaim_unopened(f->server.redis, f->space, blocks,
 				      generations, SOME, marked, &f->err);
@@ -112,7 +112,7 @@ static int ask_lives(struct fixture *f)
 	return code_expiries_read(f->server.redis, f->space, 0, ends, &f->err);
 }
 
-static int weigh(struct fixture *f)
+static int measure_block_memory(struct fixture *f)
 {
 	uint64_t marker, link;
 
@@ -187,7 +187,7 @@ static int settle_ahead(struct fixture *f)
 }
 
 /* The only other failure is that a key is in use. */
-static int retire(struct fixture *f)
+static int retire_key(struct fixture *f)
 {
 	uint64_t blocks;
 	int status;
@@ -231,16 +231,13 @@ static void fails_with_its_connection(struct fixture *f,
 static void markers_are_read_to_the_last(void **state)
 {
 	static const struct question questions[] = {
-		{ask_markers, "m:{s5:0}", 0},
-		{ask_markers, "m:{s5:2}", 0},
-		{ask_markers, "m:{s5:4}", 0},
-		{scan, "MGET", 0},
-		{scan, "MGET", 1},
-		{scan, "MGET", 70},
+		{ask_markers, "m:{s5:0}", 0}, {ask_markers, "m:{s5:2}", 0},
+		{ask_markers, "m:{s5:4}", 0}, {scan_blocks, "MGET", 0},
+		{scan_blocks, "MGET", 1},     {scan_blocks, "MGET", 70},
 	};
 	struct fixture *f = *state;
 
-	populate(f);
+	make_blocks_and_links(f);
 	FAIL_WITH_IT(f, questions);
 }
 
@@ -256,7 +253,7 @@ static void blocks_are_closed_to_the_last(void **state)
 	};
 	struct fixture *f = *state;
 
-	populate(f);
+	make_blocks_and_links(f);
 	FAIL_WITH_IT(f, questions);
 }
 
@@ -268,13 +265,13 @@ static void lives_are_read_to_the_last(void **state)
 		{ask_lives, "PEXPIRETIME", 999},
 		{ask_lives, "\nGET\r", 0},
 		{ask_lives, "\nGET\r", 3},
-		{weigh, "MEMORY", 0},
-		{weigh, "MEMORY", 1},
+		{measure_block_memory, "MEMORY", 0},
+		{measure_block_memory, "MEMORY", 1},
 		{count_links, "l:{s5:0}", 0},
 	};
 	struct fixture *f = *state;
 
-	populate(f);
+	make_blocks_and_links(f);
 	FAIL_WITH_IT(f, questions);
 }
 
@@ -296,7 +293,7 @@ static void links_are_checked_to_the_last(void **state)
 	};
 	struct fixture *f = *state;
 
-	populate(f);
+	make_blocks_and_links(f);
 	set_marker(f, "2 o 1d 1 never h");
 	FAIL_WITH_IT(f, questions);
 }
@@ -309,7 +306,7 @@ static void a_run_of_the_reclaimer_hears_of_it(void **state)
 	};
 	struct fixture *f = *state;
 
-	populate(f);
+	make_blocks_and_links(f);
 	FAIL_WITH_IT(f, questions);
 }
 
@@ -317,23 +314,23 @@ static void a_run_of_the_reclaimer_hears_of_it(void **state)
 static void a_key_is_not_retired_without_its_answers(void **state)
 {
 	static const struct question questions[] = {
-		{retire, "hand:{s5}", 0},
-		{retire, "lock:{s5}", 0},
-		{retire, "hand:{s5}", 1},
+		{retire_key, "hand:{s5}", 0},
+		{retire_key, "lock:{s5}", 0},
+		{retire_key, "hand:{s5}", 1},
 	};
 	struct fixture *f = *state;
 
 	configure_keys(f, 0, 1);
 	for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++) {
-		create(f);
+		create_space(f);
 		lose_at(questions[i].word, questions[i].passes, LOST_BEFORE);
-		must_fail(f, retire(f), ERROR_REMOTE);
+		must_fail(f, retire_key(f), ERROR_REMOTE);
 		assert_command_was_met();
 		assert_int_equal(redis_server_number(&f->server,
 						     "HEXISTS space:{s5} "
 						     "key:1"),
 				 1);
-		must(f, retire(f));
+		must(f, retire_key(f));
 	}
 }
 

@@ -6,7 +6,7 @@
 #include "linkstore/block/link_check.h"
 #include "linkstore/target.h"
 
-static void say(struct fixture *f, const char *words)
+static void run_redis_command(struct fixture *f, const char *words)
 {
 	freeReplyObject(redis_server_ask(&f->server, words));
 }
@@ -162,20 +162,20 @@ static void a_failed_look_leaves_nothing_behind(void **state)
 	assert_non_null(blocks);
 	for (uint64_t i = 0; i < MANY; i++)
 		blocks[i] = i;
-	say(f, "SET m:{s5:0} nonsense");
-	say(f, "SET m:{s5:39999} nonsense");
+	run_redis_command(f, "SET m:{s5:0} nonsense");
+	run_redis_command(f, "SET m:{s5:39999} nonsense");
 	must_fail(f,
 		  block_scan_read(f->server.redis, f->space, blocks, MANY,
 				  clock_real_ms(), looks, &f->err),
 		  ERROR_UNSAFE);
 	assert_non_null(strstr(f->err.text, "the marker of block 0 "));
-	say(f, "DEL m:{s5:0}");
+	run_redis_command(f, "DEL m:{s5:0}");
 	must_fail(f,
 		  block_scan_read(f->server.redis, f->space, blocks, MANY,
 				  clock_real_ms(), looks, &f->err),
 		  ERROR_UNSAFE);
 	assert_non_null(strstr(f->err.text, "the marker of block 39999 "));
-	say(f, "DEL m:{s5:39999}");
+	run_redis_command(f, "DEL m:{s5:39999}");
 	must(f, block_scan_read(f->server.redis, f->space, blocks, MANY,
 				clock_real_ms(), looks, &f->err));
 	free(looks);
@@ -235,8 +235,8 @@ static void each_number_of_a_close_is_of_its_block(void **state)
 
 /* --- new links ------------------------------------------------------------ */
 
-static int create(struct fixture *f, const struct link_block *b,
-		  int64_t *ret_expires)
+static int create_link(struct fixture *f, const struct link_block *b,
+		       int64_t *ret_expires)
 {
 	Shortloop__Link link = empty_link();
 	struct link_target t;
@@ -264,12 +264,12 @@ static void a_new_link_is_stored_only_if_redis_says_so(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		fails_when(f, "EVALSHA", cases[i].answer,
-			   create(f, &b, &expires), cases[i].code);
+			   create_link(f, &b, &expires), cases[i].code);
 	answer_with("EVALSHA", 0, "{99, 1}");
-	must(f, create(f, &b, &expires));
+	must(f, create_link(f, &b, &expires));
 	assert_int_equal(expires, 99);
 	answer_with("EVALSHA", 0, "{0, 1}");
-	must(f, create(f, &b, &expires));
+	must(f, create_link(f, &b, &expires));
 	assert_int_equal(expires, DURATION_NEVER);
 }
 
@@ -280,10 +280,10 @@ static void a_block_that_is_not_ours_is_told_with_its_reason(void **state)
 	struct link_block b = open_block(f, f->day);
 	int64_t expires;
 
-	fails_when(f, "EVALSHA", "{-1}", create(f, &b, &expires),
+	fails_when(f, "EVALSHA", "{-1}", create_link(f, &b, &expires),
 		   ERROR_NOT_OWNER);
 	assert_non_null(strstr(f->err.text, "is gone"));
-	fails_when(f, "EVALSHA", "{-2}", create(f, &b, &expires),
+	fails_when(f, "EVALSHA", "{-2}", create_link(f, &b, &expires),
 		   ERROR_NOT_OWNER);
 	assert_non_null(strstr(f->err.text, "another's or closed"));
 }

@@ -16,7 +16,7 @@ struct answered {
 	const char *says;
 };
 
-static void says(const struct fixture *f, const char *words)
+static void expect_error_words(const struct fixture *f, const char *words)
 {
 	if (words && !strstr(f->err.text, words))
 		fail_msg("'%s' lacks '%s'", f->err.text, words);
@@ -66,7 +66,7 @@ static void what_is_due_comes_as_a_page_of_ranges(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		fails_when(f, "EVALSHA", cases[i].answer,
 			   ask_due(f, &cursor, &count), cases[i].code);
-		says(f, cases[i].says);
+		expect_error_words(f, cases[i].says);
 		/* The cursor continues from its place. */
 		assert_int_equal(cursor.rank, 0);
 		assert_string_equal(cursor.last, "");
@@ -101,7 +101,7 @@ static void a_page_of_what_is_due_says_where_to_go_on(void **state)
 static const struct block_range member = {0, 3, 1};
 static const struct settle_part part = {SETTLE_POOL, {0, 3, 2}, 0};
 
-static int settle(struct fixture *f, const struct reclaim_lock *lock)
+static int settle_range(struct fixture *f, const struct reclaim_lock *lock)
 {
 	return reclaim_settle(f->server.redis, lock, &member, 1, &part, 1,
 			      &f->err);
@@ -133,14 +133,14 @@ static void a_range_is_settled_only_if_redis_says_so(void **state)
 	struct fixture *f = *state;
 	struct reclaim_lock lock = take_lock(f);
 
-	grant(f, f->day, 4);
+	make_grant(f, f->day, 4);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		fails_when(f, "EVALSHA", cases[i].answer, settle(f, &lock),
-			   cases[i].code);
-		says(f, cases[i].says);
+		fails_when(f, "EVALSHA", cases[i].answer,
+			   settle_range(f, &lock), cases[i].code);
+		expect_error_words(f, cases[i].says);
 		fails_when(f, "EVALSHA", cases[i].answer,
 			   settle_ahead(f, &lock), cases[i].code);
-		says(f, cases[i].says);
+		expect_error_words(f, cases[i].says);
 	}
 	must(f, settle_ahead(f, &lock));
 	assert_int_equal(redis_server_number(&f->server, "ZCARD pool:{s5}"), 1);
@@ -153,7 +153,7 @@ static void settling_tells_how_far_the_space_has_moved(void **state)
 	struct high_water reached;
 
 	answer_with("EVALSHA", 0, "{1, 0, 77, 5}");
-	must(f, settle(f, &lock));
+	must(f, settle_range(f, &lock));
 	reached = linkstore_noted_high_water(f->space);
 	assert_int_equal(reached.moves, 77);
 	assert_int_equal(reached.generation, 5);
@@ -161,7 +161,7 @@ static void settling_tells_how_far_the_space_has_moved(void **state)
 
 /* --- repairing ------------------------------------------------------------ */
 
-static int repair(struct fixture *f, const struct reclaim_lock *lock)
+static int repair_member(struct fixture *f, const struct reclaim_lock *lock)
 {
 	static const struct repair_note note = {"me", "why"};
 	static const struct found_member from = {SET_ISSUED, {0, 3, 1}, 0},
@@ -185,13 +185,13 @@ static void a_member_is_repaired_only_if_redis_says_so(void **state)
 	struct fixture *f = *state;
 	struct reclaim_lock lock = take_lock(f);
 
-	grant(f, f->day, 4);
+	make_grant(f, f->day, 4);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		fails_when(f, "EVALSHA", cases[i].answer, repair(f, &lock),
-			   cases[i].code);
-		says(f, cases[i].says);
+		fails_when(f, "EVALSHA", cases[i].answer,
+			   repair_member(f, &lock), cases[i].code);
+		expect_error_words(f, cases[i].says);
 	}
-	must(f, repair(f, &lock));
+	must(f, repair_member(f, &lock));
 	assert_int_equal(
 		redis_server_number(&f->server, "ZSCORE issued:{s5} 0-3:1"),
 		777);
@@ -215,7 +215,7 @@ static void a_key_is_retired_only_if_redis_says_so(void **state)
 	uint64_t blocks;
 
 	configure_keys(f, 0, 1);
-	create(f);
+	create_space(f);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		/* The first command with this key reads. */
 		answer_with("hand:{s5}", 1, cases[i].answer);
@@ -224,7 +224,7 @@ static void a_key_is_retired_only_if_redis_says_so(void **state)
 					   &blocks, &f->err),
 			  cases[i].code);
 		assert_command_was_met();
-		says(f, cases[i].says);
+		expect_error_words(f, cases[i].says);
 	}
 	must(f,
 	     space_retire_key(f->server.redis, f->space, 1, &blocks, &f->err));
@@ -236,7 +236,7 @@ static void a_key_whose_record_cannot_be_read_is_not_in_use(void **state)
 	uint64_t blocks;
 
 	configure_keys(f, 0, 1);
-	create(f);
+	create_space(f);
 	fails_when(f, "hand:{s5}", "{1, '', 0, ''}",
 		   space_retire_key(f->server.redis, f->space, 1, &blocks,
 				    &f->err),
@@ -332,8 +332,8 @@ static void a_block_is_closed_only_if_redis_says_so(void **state)
 		assert_command_was_met();
 		assert_int_equal(looks[0].state, BLOCK_ENDED);
 		assert_int_equal(looks[1].state, BLOCK_ENDED);
-		assert_false(marker(f, 0).open);
-		assert_false(marker(f, 1).open);
+		assert_false(read_marker(f, 0).open);
+		assert_false(read_marker(f, 1).open);
 		freeReplyObject(
 			redis_server_ask(&f->server, "DEL m:{s5:0} m:{s5:1}"));
 	}

@@ -25,8 +25,8 @@ static void on_lease(void *arg, int64_t from, int64_t until,
 	loop_stop(h->a->loop);
 }
 
-static struct heard keep(struct async_fixture *a, const char *holder,
-			 int64_t lease)
+static struct heard keep_lease(struct async_fixture *a, const char *holder,
+			       int64_t lease)
 {
 	struct heard h = {.a = a};
 
@@ -38,7 +38,8 @@ static struct heard keep(struct async_fixture *a, const char *holder,
 	return h;
 }
 
-static void release(struct async_fixture *a, const char *holder, int64_t until)
+static void release_lease(struct async_fixture *a, const char *holder,
+			  int64_t until)
 {
 	assert_int_equal(node_lease_release_async(a->redis, a->f->store, NODE,
 						  holder, until, &a->err),
@@ -47,7 +48,7 @@ static void release(struct async_fixture *a, const char *holder, int64_t until)
 
 static void a_free_node_is_leased_from_now(void **state)
 {
-	struct heard h = keep(*state, "one", 10000);
+	struct heard h = keep_lease(*state, "one", 10000);
 
 	assert_int_equal(h.code, ERROR_NONE);
 	assert_int_equal(h.from, 0);
@@ -58,27 +59,27 @@ static void a_second_holder_is_told_who_has_it(void **state)
 {
 	struct heard h;
 
-	keep(*state, "one", 10000);
-	h = keep(*state, "two", 10000);
+	keep_lease(*state, "one", 10000);
+	h = keep_lease(*state, "two", 10000);
 	assert_int_equal(h.code, ERROR_BUSY);
 	assert_non_null(strstr(h.text, "one"));
 }
 
 static void the_holder_keeps_it_and_its_end_only_rises(void **state)
 {
-	struct heard first = keep(*state, "one", 10000), again;
+	struct heard first = keep_lease(*state, "one", 10000), again;
 
-	again = keep(*state, "one", 100);
+	again = keep_lease(*state, "one", 100);
 	assert_int_equal(again.code, ERROR_NONE);
 	assert_int_equal(again.until, first.until);
 }
 
 static void the_next_holder_begins_where_the_last_lease_ended(void **state)
 {
-	struct heard first = keep(*state, "one", 100), next;
+	struct heard first = keep_lease(*state, "one", 100), next;
 
 	sleep_ms(150);
-	next = keep(*state, "two", 10000);
+	next = keep_lease(*state, "two", 10000);
 	assert_int_equal(next.code, ERROR_NONE);
 	assert_int_equal(next.from, first.until);
 }
@@ -89,9 +90,9 @@ static void who_gives_up_says_until_when_it_made_ids(void **state)
 	int64_t end = clock_real_ms() + 50;
 	struct heard next;
 
-	keep(a, "one", 10000);
-	release(a, "one", end);
-	next = keep(a, "two", 10000);
+	keep_lease(a, "one", 10000);
+	release_lease(a, "one", end);
+	next = keep_lease(a, "two", 10000);
 	assert_int_equal(next.code, ERROR_NONE);
 	assert_int_equal(next.from, end);
 }
@@ -99,11 +100,11 @@ static void who_gives_up_says_until_when_it_made_ids(void **state)
 /* The response may have been lost, so the call is repeated. */
 static void the_holder_is_told_again_where_it_begins(void **state)
 {
-	struct heard first = keep(*state, "one", 100), next;
+	struct heard first = keep_lease(*state, "one", 100), next;
 
 	sleep_ms(150);
-	keep(*state, "two", 10000);
-	next = keep(*state, "two", 10000);
+	keep_lease(*state, "two", 10000);
+	next = keep_lease(*state, "two", 10000);
 	assert_int_equal(next.code, ERROR_NONE);
 	assert_int_equal(next.from, first.until);
 }
@@ -113,11 +114,11 @@ static void what_was_given_up_is_not_below_where_it_began(void **state)
 	struct async_fixture *a = *state;
 	int64_t end = clock_real_ms() + 5000;
 
-	keep(a, "one", 10000);
-	release(a, "one", end);
-	keep(a, "two", 10000);
-	release(a, "two", 1); /* it made no ids */
-	assert_int_equal(keep(a, "three", 10000).from, end);
+	keep_lease(a, "one", 10000);
+	release_lease(a, "one", end);
+	keep_lease(a, "two", 10000);
+	release_lease(a, "two", 1); /* it made no ids */
+	assert_int_equal(keep_lease(a, "three", 10000).from, end);
 }
 
 /* Ids were made for a lease whose last part Redis has forgotten. */
@@ -126,18 +127,18 @@ static void what_was_made_counts_where_redis_knows_less(void **state)
 	struct async_fixture *a = *state;
 	int64_t end = clock_real_ms() + 5000;
 
-	keep(a, "one", 100);
-	release(a, "one", end);
-	assert_int_equal(keep(a, "two", 10000).from, end);
+	keep_lease(a, "one", 100);
+	release_lease(a, "one", end);
+	assert_int_equal(keep_lease(a, "two", 10000).from, end);
 }
 
 static void nobody_gives_up_anothers_lease(void **state)
 {
 	struct async_fixture *a = *state;
 
-	keep(a, "one", 10000);
-	release(a, "two", 1);
-	assert_int_equal(keep(a, "two", 10000).code, ERROR_BUSY);
+	keep_lease(a, "one", 10000);
+	release_lease(a, "two", 1);
+	assert_int_equal(keep_lease(a, "two", 10000).code, ERROR_BUSY);
 }
 
 int main(void)

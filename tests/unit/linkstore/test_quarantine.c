@@ -7,8 +7,9 @@
 
 static const struct quarantine_bounds none = {0};
 
-static void refused(int64_t quarantine, struct quarantine_bounds bounds,
-		    const char *text)
+static void expect_quarantine_refused(int64_t quarantine,
+				      struct quarantine_bounds bounds,
+				      const char *text)
 {
 	struct error err = {0};
 
@@ -24,15 +25,16 @@ static void quarantine_is_longer_than_every_cache(void **state)
 
 	(void)state;
 	b.cache_ttl = 5000;
-	refused(5000, b,
-		"links.quarantine (5s) must be longer than "
-		"redirector.cache_ttl (5s)");
+	expect_quarantine_refused(5000, b,
+				  "links.quarantine (5s) must be longer than "
+				  "redirector.cache_ttl (5s)");
 	b = none;
 	b.cache_negative_ttl = 5000;
-	refused(5000, b, "redirector.cache_negative_ttl (5s)");
+	expect_quarantine_refused(5000, b,
+				  "redirector.cache_negative_ttl (5s)");
 	b = none;
 	b.cache_stale = 3600000;
-	refused(5000, b, "redirector.cache_stale (1h)");
+	expect_quarantine_refused(5000, b, "redirector.cache_stale (1h)");
 }
 
 static void quarantine_is_longer_than_browsers_keep_a_redirect(void **state)
@@ -41,7 +43,8 @@ static void quarantine_is_longer_than_browsers_keep_a_redirect(void **state)
 
 	(void)state;
 	b.permanent_max_age = 86400000;
-	refused(86400000, b, "redirector.permanent_max_age (1d)");
+	expect_quarantine_refused(86400000, b,
+				  "redirector.permanent_max_age (1d)");
 }
 
 static void quarantine_is_longer_than_the_collectors_worst_lag(void **state)
@@ -50,7 +53,7 @@ static void quarantine_is_longer_than_the_collectors_worst_lag(void **state)
 
 	(void)state;
 	b.max_lag = 7200000;
-	refused(7200000, b, "collector.max_lag (2h)");
+	expect_quarantine_refused(7200000, b, "collector.max_lag (2h)");
 }
 
 static void what_is_longer_than_all_is_accepted(void **state)

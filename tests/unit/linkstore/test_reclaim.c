@@ -14,12 +14,13 @@ static size_t read_on(struct fixture *f, struct due_cursor *cursor,
 	return count;
 }
 
-static size_t due(struct fixture *f, struct due_range *ret, size_t max)
+static size_t read_due_ranges(struct fixture *f, struct due_range *ret,
+			      size_t max)
 {
 	return read_on(f, &(struct due_cursor){0}, ret, max);
 }
 
-static struct block_scan look(struct fixture *f, uint64_t block)
+static struct block_scan scan_block(struct fixture *f, uint64_t block)
 {
 	struct block_scan l;
 
@@ -50,16 +51,16 @@ static void ranges_come_due_when_hold_and_ttl_are_over(void **state)
 	struct fixture *f = *state;
 	struct due_range ranges[4];
 
-	grant(f, f->day, 2);
-	grant(f, f->brief, 3);
-	assert_int_equal(due(f, ranges, 4), 0);
+	make_grant(f, f->day, 2);
+	make_grant(f, f->brief, 3);
+	assert_int_equal(read_due_ranges(f, ranges, 4), 0);
 	let_it_end();
-	assert_int_equal(due(f, ranges, 4), 1);
+	assert_int_equal(read_due_ranges(f, ranges, 4), 1);
 	assert_int_equal(ranges[0].range.first, 2);
 	assert_int_equal(ranges[0].range.last, 4);
 }
 
-static void issue(struct fixture *f, const char *score_and_member)
+static void add_issued_range(struct fixture *f, const char *score_and_member)
 {
 	char words[128];
 
@@ -73,9 +74,9 @@ static void due_ranges_are_read_in_pages(void **state)
 	struct due_cursor cursor = {0};
 	struct due_range ranges[2];
 
-	issue(f, "1000 0-0:1");
-	issue(f, "1001 1-1:1");
-	issue(f, "1001 2-2:1");
+	add_issued_range(f, "1000 0-0:1");
+	add_issued_range(f, "1001 1-1:1");
+	add_issued_range(f, "1001 2-2:1");
 	assert_int_equal(read_on(f, &cursor, ranges, 2), 2);
 	assert_int_equal(cursor.total, 3);
 	assert_int_equal(read_on(f, &cursor, ranges, 2), 1);
@@ -89,9 +90,9 @@ static void reading_goes_on_when_what_was_read_is_gone(void **state)
 	struct due_cursor cursor = {0};
 	struct due_range ranges[2];
 
-	issue(f, "1000 0-0:1");
-	issue(f, "1001 1-1:1");
-	issue(f, "1002 2-2:1");
+	add_issued_range(f, "1000 0-0:1");
+	add_issued_range(f, "1001 1-1:1");
+	add_issued_range(f, "1002 2-2:1");
 	read_on(f, &cursor, ranges, 2);
 	redis_server_number(&f->server, "ZREM issued:{s5} 0-0:1");
 	assert_int_equal(read_on(f, &cursor, ranges, 2), 1);
@@ -104,11 +105,11 @@ static void a_span_holds_what_was_due_in_it(void **state)
 	struct fixture *f = *state;
 	struct due_range ranges[4];
 
-	issue(f, "1999 0-0:1");
-	issue(f, "2000 1-1:1");
-	issue(f, "2999 2-2:1");
-	issue(f, "3000 3-3:1");
-	issue(f, "0 4-4:1");
+	add_issued_range(f, "1999 0-0:1");
+	add_issued_range(f, "2000 1-1:1");
+	add_issued_range(f, "2999 2-2:1");
+	add_issued_range(f, "3000 3-3:1");
+	add_issued_range(f, "0 4-4:1");
 	assert_int_equal(read_on(f, &cursor, ranges, 4), 2);
 	assert_int_equal(ranges[0].range.first, 1);
 	assert_int_equal(ranges[1].range.first, 2);
@@ -121,9 +122,9 @@ static void what_is_to_come_is_not_due_however_late_the_span_ends(void **state)
 	struct fixture *f = *state;
 	struct due_range ranges[4];
 
-	issue(f, "1000 0-0:1");
-	issue(f, "9999999999999 1-1:1");
-	issue(f, "+inf 2-2:1");
+	add_issued_range(f, "1000 0-0:1");
+	add_issued_range(f, "9999999999999 1-1:1");
+	add_issued_range(f, "+inf 2-2:1");
 	assert_int_equal(read_on(f, &cursor, ranges, 4), 1);
 }
 
@@ -134,7 +135,7 @@ static void a_member_that_is_no_range_is_refused(void **state)
 	struct due_range ranges[4];
 	size_t count;
 
-	issue(f, "1000 7-5:1");
+	add_issued_range(f, "1000 7-5:1");
 	must_fail(f,
 		  reclaim_due(f->server.redis, f->space, &cursor, 4, ranges,
 			      &count, &f->err),
@@ -151,10 +152,10 @@ static void a_look_tells_live_ended_and_lost(void **state)
 	open_block(f, f->day);
 	open_block(f, f->brief);
 	let_it_end();
-	assert_int_equal(look(f, 0).state, BLOCK_LIVE);
-	assert_true(look(f, 0).end > clock_real_ms() + CLOCK_HOUR);
-	assert_int_equal(look(f, 1).state, BLOCK_ENDED);
-	assert_int_equal(look(f, 2).state, BLOCK_LOST);
+	assert_int_equal(scan_block(f, 0).state, BLOCK_LIVE);
+	assert_true(scan_block(f, 0).end > clock_real_ms() + CLOCK_HOUR);
+	assert_int_equal(scan_block(f, 1).state, BLOCK_ENDED);
+	assert_int_equal(scan_block(f, 2).state, BLOCK_LOST);
 }
 
 static void a_look_tells_what_the_marker_says(void **state)
@@ -200,7 +201,7 @@ static void a_block_with_a_blocked_link_is_not_closed(void **state)
 	assert_int_equal(l.state, BLOCK_LIVE);
 	assert_in_range(l.end, clock_real_ms() - 60000 + QUARANTINE,
 			clock_real_ms() + QUARANTINE);
-	assert_true(marker(f, 0).open);
+	assert_true(read_marker(f, 0).open);
 }
 
 static void a_marker_that_is_damaged_is_not_looked_past(void **state)
@@ -240,7 +241,7 @@ static void a_live_block_is_not_closed_whatever_was_read(void **state)
 
 	open_block(f, f->day);
 	assert_int_equal(close_block(f, 0, 1).state, BLOCK_LIVE);
-	assert_int_equal(look(f, 0).state, BLOCK_LIVE);
+	assert_int_equal(scan_block(f, 0).state, BLOCK_LIVE);
 }
 
 static void a_closed_block_takes_no_more_links(void **state)
@@ -290,7 +291,7 @@ static void a_holder_that_comes_first_keeps_its_block(void **state)
 	struct link_block block = open_block(f, f->brief);
 
 	let_it_end();
-	assert_int_equal(look(f, 0).state, BLOCK_ENDED);
+	assert_int_equal(scan_block(f, 0).state, BLOCK_ENDED);
 	store_link(f, &block, 0);
 	assert_int_equal(close_block(f, 0, 1).state, BLOCK_LIVE);
 }

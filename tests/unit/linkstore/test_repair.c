@@ -7,7 +7,7 @@
 
 static const struct repair_note note = {"ann@here", "a test"};
 
-static bool has(struct fixture *f, const char *key, const char *member)
+static bool has_member(struct fixture *f, const char *key, const char *member)
 {
 	char words[128], text[512];
 
@@ -78,12 +78,12 @@ static void members_become_parts(void **state)
 					       {SET_POOL, {5, 5, 2}, 0}};
 	const struct found_member parts[] = {{SET_ISSUED, {0, 9, 2}, 777}};
 
-	grant(f, f->day, 10);
+	make_grant(f, f->day, 10);
 	redis_server_number(&f->server, "ZADD pool:{s5} 1 5-5:2");
 	must(f, space_repair(f->server.redis, &lock, &note, members, 2, parts,
 			     1, &f->err));
-	assert_true(has(f, "issued:{s5}", "0-9:2"));
-	assert_false(has(f, "issued:{s5}", "0-9:1"));
+	assert_true(has_member(f, "issued:{s5}", "0-9:2"));
+	assert_false(has_member(f, "issued:{s5}", "0-9:1"));
 	assert_int_equal(redis_server_number(&f->server, "ZCARD pool:{s5}"), 0);
 }
 
@@ -98,13 +98,13 @@ static void what_does_not_cover_the_same_blocks_is_refused(void **state)
 	struct reclaim_lock lock = take_lock(f);
 	const struct found_member member = {SET_ISSUED, {0, 9, 1}, 0};
 
-	grant(f, f->day, 10);
+	make_grant(f, f->day, 10);
 	for (int i = 0; i < 3; i++)
 		must_fail(f,
 			  space_repair(f->server.redis, &lock, &note, &member,
 				       1, wrong[i], 2, &f->err),
 			  ERROR_REMOTE);
-	assert_true(has(f, "issued:{s5}", "0-9:1"));
+	assert_true(has_member(f, "issued:{s5}", "0-9:1"));
 }
 
 static void blocks_of_no_set_become_issued_below_the_cursor_only(void **state)
@@ -115,11 +115,11 @@ static void blocks_of_no_set_become_issued_below_the_cursor_only(void **state)
 				  above = {SET_ISSUED, {4, 4, 1}, 999};
 	struct space_gaps *gaps;
 
-	grant(f, f->day, 4);
+	make_grant(f, f->day, 4);
 	redis_server_number(&f->server, "DEL issued:{s5}");
 	must(f, space_repair(f->server.redis, &lock, &note, NULL, 0, &below, 1,
 			     &f->err));
-	assert_true(has(f, "issued:{s5}", "0-3:1"));
+	assert_true(has_member(f, "issued:{s5}", "0-3:1"));
 	must_fail(f,
 		  space_repair(f->server.redis, &lock, &note, NULL, 0, &above,
 			       1, &f->err),
@@ -139,7 +139,7 @@ static void nothing_is_mended_without_the_lock_or_the_member(void **state)
 				  there = {SET_ISSUED, {0, 3, 1}, 0},
 				  part = {SET_POOL, {0, 3, 2}, 1};
 
-	grant(f, f->day, 4);
+	make_grant(f, f->day, 4);
 	must_fail(f,
 		  space_repair(f->server.redis, &lock, &note, &gone, 1, &part,
 			       1, &f->err),
@@ -149,7 +149,7 @@ static void nothing_is_mended_without_the_lock_or_the_member(void **state)
 		  space_repair(f->server.redis, &lock, &note, &there, 1, &part,
 			       1, &f->err),
 		  ERROR_NOT_OWNER);
-	assert_true(has(f, "issued:{s5}", "0-3:1"));
+	assert_true(has_member(f, "issued:{s5}", "0-3:1"));
 }
 
 static void the_note_of_a_held_range_stays_with_its_parts(void **state)
@@ -165,7 +165,7 @@ static void the_note_of_a_held_range_stays_with_its_parts(void **state)
 	uint64_t total;
 	size_t count;
 
-	grant(f, f->day, 10);
+	make_grant(f, f->day, 10);
 	must(f,
 	     space_hold(f->server.redis, f->space, &request, &result, &f->err));
 	must(f, space_repair(f->server.redis, &lock, &note, &member, 1, parts,
@@ -202,7 +202,7 @@ static void a_walk_tells_every_member(void **state)
 	struct walked w = {0};
 
 	for (unsigned i = 0; i < 3000; i++)
-		grant(f, f->day, 1 + i % 3);
+		make_grant(f, f->day, 1 + i % 3);
 	must(f, space_walk(f->server.redis, f->space, SET_ISSUED, on_member, &w,
 			   &f->err));
 	assert_int_equal(w.members, 3000);
@@ -237,7 +237,7 @@ static void every_movement_shows(void **state)
 	must(f, space_read_movement(f->server.redis, f->space, &a, &f->err));
 	must(f, space_read_movement(f->server.redis, f->space, &b, &f->err));
 	assert_string_equal(a.text, b.text);
-	grant(f, f->day, 4);
+	make_grant(f, f->day, 4);
 	must(f, space_read_movement(f->server.redis, f->space, &b, &f->err));
 	assert_string_not_equal(a.text, b.text);
 	assert_int_equal(b.cursor, 4);

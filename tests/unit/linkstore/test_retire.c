@@ -5,7 +5,7 @@
 
 #define HELD (HOLD + HOLD / 8 + 10) /* ms until no new code is made */
 
-static int retire(struct fixture *f, unsigned version)
+static int retire_key(struct fixture *f, unsigned version)
 {
 	uint64_t blocks;
 
@@ -19,7 +19,7 @@ static void the_key_that_makes_codes_is_not_retired(void **s)
 {
 	struct fixture *f = *s;
 
-	must_fail(f, retire(f, 0), ERROR_CONFIG);
+	must_fail(f, retire_key(f, 0), ERROR_CONFIG);
 }
 
 static void a_key_that_is_not_configured_is_not_retired(void **s)
@@ -28,7 +28,7 @@ static void a_key_that_is_not_configured_is_not_retired(void **s)
 
 	rotate_after_a_link(f, f->day);
 	configure_keys(f, 1, -1);
-	must_fail(f, retire(f, 0), ERROR_CONFIG);
+	must_fail(f, retire_key(f, 0), ERROR_CONFIG);
 }
 
 static void a_key_that_is_not_in_use_is_not_retired(void **s)
@@ -36,7 +36,7 @@ static void a_key_that_is_not_in_use_is_not_retired(void **s)
 	struct fixture *f = *s;
 
 	configure_keys(f, 0, 1);
-	must_fail(f, retire(f, 1), ERROR_NOTFOUND);
+	must_fail(f, retire_key(f, 1), ERROR_NOTFOUND);
 }
 
 static void a_key_added_by_mistake_is_retired_at_once(void **s)
@@ -44,8 +44,8 @@ static void a_key_added_by_mistake_is_retired_at_once(void **s)
 	struct fixture *f = *s;
 
 	configure_keys(f, 0, 1);
-	create(f);
-	must(f, retire(f, 1));
+	create_space(f);
+	must(f, retire_key(f, 1));
 	assert_int_equal(
 		redis_server_number(&f->server, "HEXISTS space:{s5} key:1"), 0);
 }
@@ -55,21 +55,21 @@ static void a_redis_that_forgot_cannot_say_that_a_key_was_never_used(void **s)
 	struct fixture *f = *s;
 
 	configure_keys(f, 0, 1);
-	create(f);
+	create_space(f);
 	redis_server_number(&f->server, "HSET space:{s5} run_id 0");
-	must_fail(f, retire(f, 1), ERROR_BUSY);
+	must_fail(f, retire_key(f, 1), ERROR_BUSY);
 	sleep_ms(HELD);
-	must(f, retire(f, 1));
+	must(f, retire_key(f, 1));
 }
 
 static void a_key_is_not_retired_while_codes_may_be_made_with_it(void **s)
 {
 	struct fixture *f = *s;
 
-	grant(f, f->day, 1);
+	make_grant(f, f->day, 1);
 	configure_keys(f, 1, 0);
-	create(f);
-	must_fail(f, retire(f, 0), ERROR_BUSY);
+	create_space(f);
+	must_fail(f, retire_key(f, 0), ERROR_BUSY);
 	assert_non_null(strstr(f->err.text, "hold_max"));
 }
 
@@ -79,7 +79,7 @@ static void a_key_is_not_retired_while_a_link_of_it_lives(void **s)
 
 	rotate_after_a_link(f, f->brief);
 	sleep_ms(HELD);
-	must_fail(f, retire(f, 0), ERROR_BUSY);
+	must_fail(f, retire_key(f, 0), ERROR_BUSY);
 	assert_non_null(strstr(f->err.text, "1 blocks may hold links"));
 }
 
@@ -90,7 +90,7 @@ static void a_key_is_not_retired_while_a_block_of_it_is_in_quarantine(void **s)
 	rotate_after_a_link(f, f->brief);
 	sleep_ms(1000 + HOLD + 20);
 	reclaim_first(f, 1, 1);
-	must_fail(f, retire(f, 0), ERROR_BUSY);
+	must_fail(f, retire_key(f, 0), ERROR_BUSY);
 	assert_non_null(strstr(f->err.text, "1 are in quarantine"));
 }
 
@@ -100,8 +100,8 @@ static void a_key_is_retired_once_its_links_and_their_quarantine_ended(void **s)
 
 	rotate_after_a_link(f, f->brief);
 	sleep_ms(1000 + HOLD + QUARANTINE + 20);
-	must(f, retire(f, 0));
-	must_fail(f, retire(f, 0), ERROR_NOTFOUND);
+	must(f, retire_key(f, 0));
+	must_fail(f, retire_key(f, 0), ERROR_NOTFOUND);
 	assert_int_equal(redis_server_number(&f->server, "EXISTS lock:{s5}"),
 			 0);
 }
@@ -112,13 +112,13 @@ static void nothing_is_granted_for_a_retired_key(void **s)
 	struct grant g;
 
 	configure_keys(f, 1, 0);
-	create(f);
+	create_space(f);
 	sleep_ms(HELD);
-	must(f, retire(f, 0));
+	must(f, retire_key(f, 0));
 	configure_keys(f, 0, 1);
 	must_fail(f, try_grant(f, f->day, 1, 0, &g), ERROR_UNSAFE);
-	must_fail(f, check(f, SPACE_TO_ISSUE), ERROR_UNSAFE);
-	must(f, check(f, SPACE_TO_READ));
+	must_fail(f, check_space_record(f, SPACE_TO_ISSUE), ERROR_UNSAFE);
+	must(f, check_space_record(f, SPACE_TO_READ));
 }
 
 static void a_retired_number_takes_another_key(void **s)
@@ -126,13 +126,13 @@ static void a_retired_number_takes_another_key(void **s)
 	struct fixture *f = *s;
 
 	configure_keys(f, 1, 0);
-	create(f);
+	create_space(f);
 	sleep_ms(HELD);
-	must(f, retire(f, 0));
+	must(f, retire_key(f, 0));
 	f->keys[1].key = text_of("a third secret, of version 0 again");
 	fixture_open_store(f);
-	assert_int_equal(create(f), SPACE_EXTENDED);
-	must(f, check(f, SPACE_TO_ISSUE));
+	assert_int_equal(create_space(f), SPACE_EXTENDED);
+	must(f, check_space_record(f, SPACE_TO_ISSUE));
 }
 
 static void links_that_never_expire_keep_their_key(void **s)
@@ -141,7 +141,7 @@ static void links_that_never_expire_keep_their_key(void **s)
 
 	rotate_after_a_link(f, f->never);
 	sleep_ms(HELD);
-	must_fail(f, retire(f, 0), ERROR_UNSAFE);
+	must_fail(f, retire_key(f, 0), ERROR_UNSAFE);
 	assert_non_null(strstr(f->err.text, "never expire"));
 }
 
@@ -159,7 +159,7 @@ static void blocks_of_the_new_key_do_not_keep_the_old_one(void **s)
 	store_link(f, &block, 0);
 	open_block(f, f->never);
 	sleep_ms(1000 + HOLD + QUARANTINE + 20);
-	must(f, retire(f, 0));
+	must(f, retire_key(f, 0));
 }
 
 static void a_renewed_link_keeps_its_key(void **s)
@@ -172,7 +172,7 @@ static void a_renewed_link_keeps_its_key(void **s)
 	snprintf(words, sizeof(words), "PERSIST l:{s5:0}:%s", old.code);
 	redis_server_number(&f->server, words);
 	sleep_ms(HELD);
-	must_fail(f, retire(f, 0), ERROR_BUSY);
+	must_fail(f, retire_key(f, 0), ERROR_BUSY);
 	assert_non_null(strstr(f->err.text, "5138-11-16"));
 }
 
@@ -184,7 +184,7 @@ static void a_block_taken_out_by_hand_keeps_its_key(void **s)
 	redis_server_number(&f->server, "ZREM issued:{s5} 0-0:1");
 	redis_server_number(&f->server, "ZADD out:{s5} 1 0-0:1");
 	sleep_ms(HELD);
-	must_fail(f, retire(f, 0), ERROR_BUSY);
+	must_fail(f, retire_key(f, 0), ERROR_BUSY);
 }
 
 static void links_without_a_marker_stop_the_retiring(void **s)
@@ -194,7 +194,7 @@ static void links_without_a_marker_stop_the_retiring(void **s)
 	rotate_after_a_link(f, f->day);
 	redis_server_number(&f->server, "DEL m:{s5:0}");
 	sleep_ms(HELD);
-	must_fail(f, retire(f, 0), ERROR_UNSAFE);
+	must_fail(f, retire_key(f, 0), ERROR_UNSAFE);
 	assert_non_null(strstr(f->err.text, "no marker"));
 }
 
@@ -210,7 +210,7 @@ static void links_in_a_gap_without_a_marker_stop_it_too(void **s)
 	freeReplyObject(reply);
 	redis_server_number(&f->server, "DEL m:{s5:0}");
 	sleep_ms(HELD);
-	must_fail(f, retire(f, 0), ERROR_UNSAFE);
+	must_fail(f, retire_key(f, 0), ERROR_UNSAFE);
 }
 
 static void what_redis_does_not_tell_stops_the_retiring(void **s)
@@ -225,23 +225,23 @@ static void what_redis_does_not_tell_stops_the_retiring(void **s)
 		snprintf(words, sizeof(words), "ACL SETUSER default -%s",
 			 refused[i]);
 		freeReplyObject(redis_server_ask(&f->server, words));
-		must_fail(f, retire(f, 0), ERROR_REMOTE);
+		must_fail(f, retire_key(f, 0), ERROR_REMOTE);
 		snprintf(words, sizeof(words), "ACL SETUSER default +%s",
 			 refused[i]);
 		freeReplyObject(redis_server_ask(&f->server, words));
 	}
-	must_fail(f, retire(f, 0), ERROR_BUSY);
+	must_fail(f, retire_key(f, 0), ERROR_BUSY);
 }
 
 static void a_block_that_was_never_opened_keeps_no_key(void **s)
 {
 	struct fixture *f = *s;
 
-	grant(f, f->day, 3);
+	make_grant(f, f->day, 3);
 	configure_keys(f, 1, 0);
-	create(f);
+	create_space(f);
 	sleep_ms(HELD);
-	must(f, retire(f, 0));
+	must(f, retire_key(f, 0));
 }
 
 static void many_blocks_are_looked_through(void **s)
@@ -250,9 +250,9 @@ static void many_blocks_are_looked_through(void **s)
 	uint64_t blocks;
 
 	for (int i = 0; i < 10; i++)
-		grant(f, f->day, 256);
+		make_grant(f, f->day, 256);
 	configure_keys(f, 1, 0);
-	create(f);
+	create_space(f);
 	sleep_ms(HELD);
 	must(f,
 	     space_retire_key(f->server.redis, f->space, 0, &blocks, &f->err));
@@ -265,10 +265,10 @@ static void a_reclaimer_at_work_keeps_others_from_retiring(void **s)
 	struct reclaim_lock lock;
 
 	configure_keys(f, 1, 0);
-	create(f);
+	create_space(f);
 	must(f, reclaim_lock_take(f->server.redis, f->space, 10000, &lock,
 				  &f->err));
-	must_fail(f, retire(f, 0), ERROR_BUSY);
+	must_fail(f, retire_key(f, 0), ERROR_BUSY);
 }
 
 static void spaces_without_blocks_keep_their_keys(void **s)
@@ -276,11 +276,11 @@ static void spaces_without_blocks_keep_their_keys(void **s)
 	struct fixture *f = *s;
 
 	f->space = f->hash;
-	must_fail(f, retire(f, 0), ERROR_INPUT);
+	must_fail(f, retire_key(f, 0), ERROR_INPUT);
 	f->space = f->snowflake;
-	must_fail(f, retire(f, 0), ERROR_INPUT);
+	must_fail(f, retire_key(f, 0), ERROR_INPUT);
 	f->space = f->alias;
-	must_fail(f, retire(f, 0), ERROR_INPUT);
+	must_fail(f, retire_key(f, 0), ERROR_INPUT);
 }
 
 int main(void)

@@ -12,8 +12,8 @@ static void a_key_that_only_reads_may_be_configured_before_it_is_used(void **s)
 	struct fixture *f = *s;
 
 	configure_keys(f, 0, 1);
-	must(f, check(f, SPACE_TO_ISSUE));
-	must(f, check(f, SPACE_TO_RECLAIM));
+	must(f, check_space_record(f, SPACE_TO_ISSUE));
+	must(f, check_space_record(f, SPACE_TO_RECLAIM));
 }
 
 static void a_key_makes_no_codes_before_it_was_added_by_hand(void **s)
@@ -22,13 +22,13 @@ static void a_key_makes_no_codes_before_it_was_added_by_hand(void **s)
 	struct grant g;
 
 	configure_keys(f, 1, 0);
-	must(f, check(f, SPACE_TO_READ));
-	must_fail(f, check(f, SPACE_TO_ISSUE), ERROR_UNSAFE);
+	must(f, check_space_record(f, SPACE_TO_READ));
+	must_fail(f, check_space_record(f, SPACE_TO_ISSUE), ERROR_UNSAFE);
 	must_fail(f, try_grant(f, f->day, 1, 0, &g), ERROR_UNSAFE);
 	assert_int_equal(redis_server_number(&f->server, "GET cursor:{s5}"), 0);
-	assert_int_equal(create(f), SPACE_EXTENDED);
-	must(f, check(f, SPACE_TO_ISSUE));
-	grant(f, f->day, 1);
+	assert_int_equal(create_space(f), SPACE_EXTENDED);
+	must(f, check_space_record(f, SPACE_TO_ISSUE));
+	make_grant(f, f->day, 1);
 }
 
 static void codes_of_both_versions_are_found(void **s)
@@ -52,7 +52,7 @@ static void another_key_under_a_number_in_use_is_found_out(void **s)
 		0, text_of("not the secret that it is made with")};
 	f->space_config.keys = (struct setting_list){&f->keys[1], 1};
 	fixture_open_store(f);
-	must_fail(f, check(f, SPACE_TO_READ), ERROR_CONFIG);
+	must_fail(f, check_space_record(f, SPACE_TO_READ), ERROR_CONFIG);
 }
 
 /* --- a program without a key ---------------------------------------------- */
@@ -65,7 +65,7 @@ static void a_code_whose_key_is_missing_is_not_denied(void **s)
 	configure_keys(f, 1, -1);
 	assert_false(linkstore_locate(f->store, old.code, 5, &t));
 	assert_false(linkstore_lacks_key(f->store, old.code, 5));
-	must(f, check(f, SPACE_TO_READ));
+	must(f, check_space_record(f, SPACE_TO_READ));
 	assert_true(linkstore_lacks_key(f->store, old.code, 5));
 	/* The code is of version 2, which the space does not have. */
 	assert_false(linkstore_lacks_key(f->store, "abcdW", 5));
@@ -78,16 +78,16 @@ static void a_missing_key_is_told_once_codes_were_made_with_it(void **s)
 	char why[MISSING_KEYS_TEXT_MAX];
 
 	configure_keys(f, 0, 1);
-	create(f);
+	create_space(f);
 	configure_keys(f, 0, -1);
-	must(f, check(f, SPACE_TO_READ));
+	must(f, check_space_record(f, SPACE_TO_READ));
 	assert_int_equal(linkstore_missing_keys(f->space, false), 2);
 	assert_false(missing_keys_tell(f->space, NULL, why));
 
 	configure_keys(f, 1, 0);
-	grant(f, f->day, 1);
+	make_grant(f, f->day, 1);
 	configure_keys(f, 0, -1);
-	must(f, check(f, SPACE_TO_READ));
+	must(f, check_space_record(f, SPACE_TO_READ));
 	assert_true(missing_keys_tell(f->space, NULL, why));
 	assert_non_null(strstr(why, "key version 1"));
 }
@@ -98,8 +98,8 @@ static void who_reclaims_needs_every_key_that_codes_were_made_with(void **s)
 
 	rotate_after_a_link(f, f->day);
 	configure_keys(f, 1, -1);
-	must(f, check(f, SPACE_TO_READ));
-	must_fail(f, check(f, SPACE_TO_RECLAIM), ERROR_CONFIG);
+	must(f, check_space_record(f, SPACE_TO_READ));
+	must_fail(f, check_space_record(f, SPACE_TO_RECLAIM), ERROR_CONFIG);
 }
 
 /* --- spaces without blocks ------------------------------------------------ */
@@ -117,9 +117,9 @@ static void a_snowflake_space_takes_a_new_key(void **s)
 	f->spaces[2].keys = (struct setting_list){keys, 3};
 	fixture_open_store(f);
 	f->space = f->snowflake;
-	must_fail(f, check(f, SPACE_TO_ISSUE), ERROR_UNSAFE);
-	assert_int_equal(create(f), SPACE_EXTENDED);
-	must(f, check(f, SPACE_TO_ISSUE));
+	must_fail(f, check_space_record(f, SPACE_TO_ISSUE), ERROR_UNSAFE);
+	assert_int_equal(create_space(f), SPACE_EXTENDED);
+	must(f, check_space_record(f, SPACE_TO_ISSUE));
 	linkstore_snowflake_code(f->snowflake, 1, &new);
 	assert_true(linkstore_locate(f->store, old.code, 11, &found));
 	assert_true(linkstore_locate(f->store, new.code, 11, &found));
@@ -142,7 +142,7 @@ static void a_hash_space_takes_no_other_key(void **s)
 	f->spaces[1].keys = (struct setting_list){&key, 1};
 	fixture_open_store(f);
 	f->space = f->hash;
-	must_fail(f, check(f, SPACE_TO_READ), ERROR_CONFIG);
+	must_fail(f, check_space_record(f, SPACE_TO_READ), ERROR_CONFIG);
 }
 
 int main(void)

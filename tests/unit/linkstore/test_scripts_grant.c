@@ -13,7 +13,7 @@ static void a_space_is_created_once(void **state)
 	keys_are(b, "c: 5\n"
 		    "s: created=@0 first=5 key:0=fp length=4 number=7 "
 		    "run_id=abc used:0=0");
-	given(b, "SET c 9\nHSET s used:0 8");
+	send_commands(b, "SET c 9\nHSET s used:0 8");
 	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
 		       "6 2 number 7 length 4 key:0 fp", "(1 unchanged)");
 	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
@@ -41,8 +41,8 @@ static void nothing_is_built_on_what_is_left_of_a_space(void **state)
 	struct script_bench *b = script_bench_reset(state);
 
 	for (size_t i = 0; i < 4; i++) {
-		given(b, "FLUSHALL");
-		given(b, left[i]);
+		send_commands(b, "FLUSHALL");
+		send_commands(b, left[i]);
 		script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
 			       "5 0 key:0 fp", "(0 remains)");
 		redis_says(b, "EXISTS s", "0");
@@ -53,14 +53,14 @@ static void a_space_that_differs_is_left_alone(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "HSET s number 7 key:0 fp");
+	send_commands(b, "HSET s number 7 key:0 fp");
 	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
 		       "5 2 number 8 length 4 key:0 fp",
 		       "(0 differs number 7)");
 	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
 		       "5 2 number 7 length 4 key:0 fp",
 		       "(0 differs length '')");
-	given(b, "HSET s length 4");
+	send_commands(b, "HSET s length 4");
 	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
 		       "5 2 number 7 length 4 key:1 fp1 key:0 other",
 		       "(0 differs key:0 fp)");
@@ -124,7 +124,7 @@ static void no_block_is_granted_beyond_the_capacity(void **state)
 {
 	struct script_bench *b = space_reset(state);
 
-	given(b, "SET c 97");
+	send_commands(b, "SET c 97");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @0",
 		       "(1 3 1 97 99 1)");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @0",
@@ -141,7 +141,7 @@ static void blocks_of_the_pool_are_granted_first(void **state)
 {
 	struct script_bench *b = space_reset(state);
 
-	given(b, "ZADD p @-2 0-2:3 @-1 5-6:2\nHSET s highest 9");
+	send_commands(b, "ZADD p @-2 0-2:3 @-1 5-6:2\nHSET s highest 9");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 4 never 0 @0",
 		       "(1 4 9 0 2 3 5 5 2)");
 	keys_are(b, "c: 10\n"
@@ -161,7 +161,7 @@ static void blocks_of_the_pool_are_granted_first(void **state)
 	 * proof. */
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 never 0 @0",
 		       "(1 7 9 11 11 1)");
-	given(b, "ZADD p @-2 1-1:10");
+	send_commands(b, "ZADD p @-2 1-1:10");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 70 0 @0",
 		       "(1 8 10 1 1 10)");
 	redis_says(b, "ZRANGE e 0 -1", "(0:3 1:3 2:3 5:2)");
@@ -172,7 +172,7 @@ static void a_quarantine_is_over_by_both_clocks(void **state)
 {
 	struct script_bench *b = space_reset(state);
 
-	given(b, "SET c 100\nZADD p @-9 0-0:2 @0 1-1:2 @1 2-2:2");
+	send_commands(b, "SET c 100\nZADD p @-9 0-0:2 @0 1-1:2 @1 2-2:2");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @-10",
 		       "(0 clock)");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @-9",
@@ -184,7 +184,7 @@ static void a_quarantine_is_over_by_both_clocks(void **state)
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @9",
 		       "(0 exhausted)");
 	/* The refusal for a range in such a wait does not name the clock. */
-	given(b, "HSET s waits @9\nZADD p @0 4-4:2");
+	send_commands(b, "HSET s waits @9\nZADD p @0 4-4:2");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @9",
 		       "(0 exhausted)");
 }
@@ -193,7 +193,8 @@ static void a_block_of_too_many_generations_is_retired(void **state)
 {
 	struct script_bench *b = space_reset(state);
 
-	given(b, "ZADD p @-3 1-4:32767 @-2 5-6:32766\nHSET s waits @-3");
+	send_commands(b,
+		      "ZADD p @-3 1-4:32767 @-2 5-6:32766\nHSET s waits @-3");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 3 300 0 @0",
 		       "(1 3 32766 5 6 32766 10 10 1)");
 	redis_says(b, "HGET s retired", "4");
@@ -205,9 +206,9 @@ static void note_of_the_busiest_minute(void **state)
 {
 	struct script_bench *b = space_reset(state);
 
-	given(b, "HSET s minute '83333333 4'\n"
-		 "HSET d-21280611 busiest 6 granted 8\n"
-		 "HSET d-21280610 busiest 5 granted 8");
+	send_commands(b, "HSET s minute '83333333 4'\n"
+			 "HSET d-21280611 busiest 6 granted 8\n"
+			 "HSET d-21280610 busiest 5 granted 8");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 2 300 0 @0",
 		       "(1 2 1 10 11 1)");
 	redis_says(b, "HMGET s minute gap", "(83333333 6 12)");
@@ -221,7 +222,7 @@ static void note_of_the_busiest_minute(void **state)
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
 		       "(1 4 1 13 13 1)");
 	redis_says(b, "HMGET s minute gap", "(83333334 1 14)");
-	given(b, "HSET d-21280610 busiest 9");
+	send_commands(b, "HSET d-21280610 busiest 9");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
 		       "(1 5 1 14 14 1)");
 	redis_says(b, "HMGET s minute gap", "(83333334 2 18)");
@@ -231,8 +232,9 @@ static void a_grant_notes_the_use_of_its_key_version_alone(void **state)
 {
 	struct script_bench *b = space_reset(state);
 
-	given(b,
-	      "HSET s key:1 fp used:1 5 key:2 fp key:3 fp used:3 7 used:0 3");
+	send_commands(
+		b,
+		"HSET s key:1 fp used:1 5 key:2 fp key:3 fp used:3 7 used:0 3");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 1 @0",
 		       "(1 1 1 10 10 1)");
 	redis_says(b, "HMGET s used:0 used:1 used:2 used:3 used:4",
@@ -247,7 +249,7 @@ static void nothing_is_granted_for_a_key_version_out_of_use(void **state)
 {
 	struct script_bench *b = space_reset(state);
 
-	given(b, "ZADD p @-2 0-2:3");
+	send_commands(b, "ZADD p @-2 0-2:3");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 2 300 1 @0",
 		       "(0 nokey 1)");
 	keys_are(b, "c: 10\np: 0-2:3=@-2\ns: key:0=fp run_id=abc");
@@ -260,14 +262,14 @@ static void a_space_that_is_not_whole_grants_nothing(void **state)
 	struct script_bench *b = script_bench_reset(state);
 	static const char grant_two[] = SEEN_NOTHING " 2 300 0 @0";
 
-	given(b, "SET c 10");
+	send_commands(b, "SET c 10");
 	script_replies(b, SCRIPT_GRANT, KEYS, grant_two, "(0 nospace)");
-	given(b, "HSET s run_id abc key:0 fp\nDEL c");
+	send_commands(b, "HSET s run_id abc key:0 fp\nDEL c");
 	script_replies(b, SCRIPT_GRANT, KEYS, grant_two, "(0 nocursor)");
-	given(b, "SET c -1");
+	send_commands(b, "SET c -1");
 	script_replies(b, SCRIPT_GRANT, KEYS, grant_two, "(0 nocursor)");
 	keys_are(b, "c: -1\ns: key:0=fp run_id=abc");
-	given(b, "SET c 10");
+	send_commands(b, "SET c 10");
 	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "101 0 0 100 7 50 1000 d-",
 		       "(0 badcursor)");
 	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "101 0 0 x 7 50 1000 d-",
@@ -299,10 +301,11 @@ static void damage_is_found_before_the_first_write(void **state)
 	char keys[SCRIPT_ROOM];
 
 	for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++) {
-		given(b, "FLUSHALL\nHSET s run_id other key:0 fp\nSET c 10\n"
-			 "ZADD i 1 0-1:1\nZADD p 1 2-3:1\nZADD u 4 4:1\n"
-			 "ZADD e 4 4:1");
-		given(b, damages[i]);
+		send_commands(
+			b, "FLUSHALL\nHSET s run_id other key:0 fp\nSET c 10\n"
+			   "ZADD i 1 0-1:1\nZADD p 1 2-3:1\nZADD u 4 4:1\n"
+			   "ZADD e 4 4:1");
+		send_commands(b, damages[i]);
 		snprintf(keys, sizeof(keys), "%s", script_keys(b));
 		script_run(b, SCRIPT_GRANT, KEYS,
 			   "12 3 0 100 7 50 1000 d- 2 300 0 @0");
@@ -339,15 +342,15 @@ static void opened_blocks_are_confirmed_and_that_is_a_move(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "ZADD u 3 3:1 4 4:1 5 5:1 6 6:1");
+	send_commands(b, "ZADD u 3 3:1 4 4:1 5 5:1 6 6:1");
 	script_replies(b, SCRIPT_CONFIRM, "s u", "4 5", "0");
-	given(b, "HSET s moves 7");
+	send_commands(b, "HSET s moves 7");
 	script_replies(b, SCRIPT_CONFIRM, "s u", "4 5", "8");
 	keys_are(b, "s: moves=8\nu: 3:1=3 6:1=6");
-	given(b, "HSET s moves x");
+	send_commands(b, "HSET s moves x");
 	script_replies(b, SCRIPT_CONFIRM, "s u", "4 5",
 		       "!DAMAGED the field moves of s is damaged");
-	given(b, "HSET s moves 7\nDEL u\nSET u 1");
+	send_commands(b, "HSET s moves 7\nDEL u\nSET u 1");
 	script_replies(b, SCRIPT_CONFIRM, "s u", "4 5",
 		       "!WRONGTYPE Operation against a key holding the wrong "
 		       "kind of value");
@@ -359,9 +362,10 @@ unused_blocks_are_handed_back_under_the_next_generation(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "ZADD i @300 10-19:3\n"
-		 "ZADD u 12 12:3 13 13:3 16 16:3 17 17:3\n"
-		 "ZADD e 12 12:3 13 13:3 16 16:3 17 17:3\nHSET s moves 4");
+	send_commands(b,
+		      "ZADD i @300 10-19:3\n"
+		      "ZADD u 12 12:3 13 13:3 16 16:3 17 17:3\n"
+		      "ZADD e 12 12:3 13 13:3 16 16:3 17 17:3\nHSET s moves 4");
 	script_replies(b, SCRIPT_HAND_BACK, "i p s u e", "10-19:2 13 16 d- 50",
 		       "0");
 	script_replies(b, SCRIPT_HAND_BACK, "i p s u e", "10-19:3 13 16 d- 50",
@@ -388,14 +392,14 @@ static void only_blocks_of_the_member_are_handed_back(void **state)
 	struct script_bench *b = script_bench_reset(state);
 	char args[64];
 
-	given(b, "ZADD i @300 10-19:3");
+	send_commands(b, "ZADD i @300 10-19:3");
 	for (size_t i = 0; i < 3; i++) {
 		snprintf(args, sizeof(args), "10-19:3 %s d- 50", parts[i]);
 		script_replies(b, SCRIPT_HAND_BACK, "i p s u e", args,
 			       "!the part is not within 10-19:3");
 	}
 	keys_are(b, "i: 10-19:3=@300");
-	given(b, "ZADD i @300 x");
+	send_commands(b, "ZADD i @300 x");
 	script_replies(b, SCRIPT_HAND_BACK, "i p s u e", "x 1 2 d- 50",
 		       "!DAMAGED the range x is damaged");
 }
@@ -404,7 +408,7 @@ static void a_block_of_the_last_generation_is_retired(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "ZADD i @300 10-19:32767 @300 20-21:32766");
+	send_commands(b, "ZADD i @300 10-19:32767 @300 20-21:32766");
 	script_replies(b, SCRIPT_HAND_BACK, "i p s u e",
 		       "10-19:32767 10 13 d- 50", "1");
 	script_replies(b, SCRIPT_HAND_BACK, "i p s u e",
@@ -425,8 +429,8 @@ static void nothing_is_handed_back_into_damaged_sets(void **state)
 	struct script_bench *b = script_bench_reset(state);
 
 	for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++) {
-		given(b, "FLUSHALL\nZADD i @300 10-19:3");
-		given(b, damages[i]);
+		send_commands(b, "FLUSHALL\nZADD i @300 10-19:3");
+		send_commands(b, damages[i]);
 		script_run(b, SCRIPT_HAND_BACK, "i p s u e",
 			   "10-19:3 13 16 d- 50");
 		if (b->reply[0] != '!')
@@ -439,7 +443,8 @@ static void unopened_blocks_are_known_while_redis_remembers(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "ZADD u 3 3:1 4 4:1\nHSET s run_id abc moves 5 highest 2");
+	send_commands(
+		b, "ZADD u 3 3:1 4 4:1\nHSET s run_id abc moves 5 highest 2");
 	script_replies(b, SCRIPT_UNOPENED, "s u", "5 2 4:1 5:1 3:1",
 		       "(4 nil 3)");
 	script_replies(b, SCRIPT_UNOPENED, "s u", "6 2 4:1", "()");
@@ -448,13 +453,13 @@ static void unopened_blocks_are_known_while_redis_remembers(void **state)
 	b->run_id = "def";
 	script_replies(b, SCRIPT_UNOPENED, "s u", "5 2 4:1", "()");
 	b->run_id = "abc";
-	given(b, "HDEL s moves highest");
+	send_commands(b, "HDEL s moves highest");
 	script_replies(b, SCRIPT_UNOPENED, "s u", "0 0 4:1", "(4)");
 	script_replies(b, SCRIPT_UNOPENED, "s u", "1 0 4:1", "()");
 	script_replies(b, SCRIPT_UNOPENED, "s u", "0 1 4:1", "()");
-	given(b, "HSET s moves x highest 1");
+	send_commands(b, "HSET s moves x highest 1");
 	script_replies(b, SCRIPT_UNOPENED, "s u", "1 0 4:1", "()");
-	given(b, "HSET s moves 1 highest x");
+	send_commands(b, "HSET s moves 1 highest x");
 	script_replies(b, SCRIPT_UNOPENED, "s u", "1 1 4:1", "()");
 }
 

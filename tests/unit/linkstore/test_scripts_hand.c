@@ -21,9 +21,9 @@ static void check_damages(struct script_bench *b, const char *whole,
 	char before[SCRIPT_ROOM];
 
 	for (size_t i = 0; i < n; i++) {
-		given(b, "FLUSHALL");
-		given(b, whole);
-		given(b, damages[i]);
+		send_commands(b, "FLUSHALL");
+		send_commands(b, whole);
+		send_commands(b, damages[i]);
 		snprintf(before, sizeof(before), "%s", script_keys(b));
 		if (script_run(b, script, keys, args)[0] != '!')
 			fail_msg("%s: %s", damages[i], b->reply);
@@ -42,7 +42,7 @@ static void blocks_are_held_with_a_note(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, HELD);
+	send_commands(b, HELD);
 	script_replies(b, SCRIPT_HOLD, HOLD_KEYS,
 		       "5 24 me 'a reason' d- i 0-9:1 i 10-19:2 p 20-29:3",
 		       "(1 20)");
@@ -60,7 +60,7 @@ static void a_block_within_a_range_is_held(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, HELD);
+	send_commands(b, HELD);
 	script_replies(b, SCRIPT_HOLD, HOLD_KEYS, "3 3 me why d- i 0-9:1",
 		       "(1 1)");
 	redis_says(b, "ZRANGE i 0 -1 WITHSCORES",
@@ -89,12 +89,12 @@ static void only_the_very_members_are_held(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, HELD);
+	send_commands(b, HELD);
 	check_refused(b, SCRIPT_HOLD, HOLD_KEYS,
 		      "0 19 me why d- i 0-9:1 i 10-19:1", "(0 member)");
 	check_refused(b, SCRIPT_HOLD, HOLD_KEYS,
 		      "0 19 me why d- p 0-9:1 i 10-19:2", "(0 member)");
-	given(b, "ZADD i 1 x");
+	send_commands(b, "ZADD i 1 x");
 	check_refused(b, SCRIPT_HOLD, HOLD_KEYS, "0 19 me why d- i 0-9:1 i x",
 		      "!DAMAGED the range x is damaged");
 }
@@ -115,9 +115,10 @@ static void a_thousand_lines_of_the_log_are_kept(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, HELD);
-	given(b, "EVAL 'for i = 1, 1000 do redis.call(\"RPUSH\", \"h\", i) "
-		 "end' 0");
+	send_commands(b, HELD);
+	send_commands(
+		b, "EVAL 'for i = 1, 1000 do redis.call(\"RPUSH\", \"h\", i) "
+		   "end' 0");
 	script_replies(b, SCRIPT_HOLD, HOLD_KEYS, "0 9 me why d- i 0-9:1",
 		       "(1 10)");
 	redis_says(b, "LLEN h", "1000");
@@ -143,16 +144,16 @@ static void a_block_is_due_when_it_was_but_not_before_now(void **state)
 	char command[96];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		given(b, "DEL i\nZADD o @-5 0-9:1");
+		send_commands(b, "DEL i\nZADD o @-5 0-9:1");
 		snprintf(command, sizeof(command), "HSET w 0-9:1 '%s'",
 			 cases[i].note);
-		given(b, command);
+		send_commands(b, command);
 		script_replies(b, SCRIPT_RELEASE, RELEASE_KEYS,
 			       "0 9 me why d- 0-9:1", "(1 10)");
 		redis_says(b, "ZSCORE i 0-9:1", cases[i].score);
 		redis_says(b, "EXISTS o w", "0");
 	}
-	given(b, "DEL i\nZADD o @-5 0-9:1");
+	send_commands(b, "DEL i\nZADD o @-5 0-9:1");
 	script_replies(b, SCRIPT_RELEASE, RELEASE_KEYS, "0 9 me why d- 0-9:1",
 		       "(1 10)");
 	redis_says(b, "ZSCORE i 0-9:1", "@0");
@@ -162,8 +163,8 @@ static void what_is_not_released_keeps_its_note(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "ZADD o @-5 0-9:1 @-4 10-19:2\n"
-		 "HSET w 0-9:1 'i @30 x' 10-19:2 'p @40 y'");
+	send_commands(b, "ZADD o @-5 0-9:1 @-4 10-19:2\n"
+			 "HSET w 0-9:1 'i @30 x' 10-19:2 'p @40 y'");
 	script_replies(b, SCRIPT_RELEASE, RELEASE_KEYS,
 		       "5 14 me 'a reason' d- 0-9:1 10-19:2", "(1 10)");
 	keys_are(b, "d-21280611: released=10\n"
@@ -186,7 +187,7 @@ static void what_is_not_released_keeps_its_note(void **state)
 	check_refused(b, SCRIPT_RELEASE, RELEASE_KEYS, "4 9 me why d- 3-3:1",
 		      "!no block of 3-3:1");
 	/* The rest gets an empty note if there was none. */
-	given(b, "HDEL w 15-19:2");
+	send_commands(b, "HDEL w 15-19:2");
 	script_replies(b, SCRIPT_RELEASE, RELEASE_KEYS,
 		       "15 18 me why d- 15-19:2", "(1 4)");
 	redis_says(b, "HGET w 19-19:2", "''");
@@ -196,10 +197,10 @@ static void only_the_very_members_are_released(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "ZADD o @-5 0-9:1");
+	send_commands(b, "ZADD o @-5 0-9:1");
 	check_refused(b, SCRIPT_RELEASE, RELEASE_KEYS,
 		      "0 19 me why d- 0-9:1 10-19:2", "(0 member)");
-	given(b, "ZADD o 1 x");
+	send_commands(b, "ZADD o 1 x");
 	check_refused(b, SCRIPT_RELEASE, RELEASE_KEYS, "0 19 me why d- 0-9:1 x",
 		      "!DAMAGED the range x is damaged");
 }
@@ -236,7 +237,7 @@ static void overlapping_members_become_parts_that_do_not(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, REPAIRED);
+	send_commands(b, REPAIRED);
 	script_replies(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		       REPAIR_ARGS " 3 i 0-9:1 i 5-14:2 p 10-19:3 "
 				   "i 0 4 1 @35 p 5 14 3 @45 i 15 19 3 never",
@@ -255,7 +256,7 @@ static void what_is_held_keeps_its_note(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, REPAIRED);
+	send_commands(b, REPAIRED);
 	script_replies(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		       REPAIR_ARGS " 2 o 40-49:5 o 30-39:4 "
 				   "o 30 38 4 60 o 39 39 4 60 i 40 40 5 70 "
@@ -265,9 +266,9 @@ static void what_is_held_keeps_its_note(void **state)
 	redis_says(b, "ZRANGE o 0 -1 WITHSCORES",
 		   "(30-38:4 60 39-39:4 60 41-49:5 70)");
 	/* One range has no note, and one block was not held. */
-	given(b, "FLUSHALL");
-	given(b, REPAIRED);
-	given(b, "HDEL w 40-49:5");
+	send_commands(b, "FLUSHALL");
+	send_commands(b, REPAIRED);
+	send_commands(b, "HDEL w 40-49:5");
 	script_replies(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		       REPAIR_ARGS " 2 i 0-9:1 o 40-49:5 o 0 9 1 1 "
 				   "o 40 49 6 70",
@@ -275,8 +276,8 @@ static void what_is_held_keeps_its_note(void **state)
 	redis_says(b, "HGETALL w", "(30-39:4 note)");
 	redis_says(b, "ZRANGE o 0 -1", "(0-9:1 40-49:6 30-39:4)");
 	/* A part keeps the note of the member with its first block. */
-	given(b, "FLUSHALL");
-	given(b, REPAIRED);
+	send_commands(b, "FLUSHALL");
+	send_commands(b, REPAIRED);
 	script_replies(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		       REPAIR_ARGS " 2 o 30-39:4 o 40-49:5 o 30 49 6 70",
 		       "(1 20)");
@@ -288,8 +289,8 @@ static void blocks_in_no_set_become_issued(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, REPAIRED);
-	given(b, "HSET s set_aside '1-1:1 '");
+	send_commands(b, REPAIRED);
+	send_commands(b, "HSET s set_aside '1-1:1 '");
 	script_replies(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		       REPAIR_ARGS " 0 i 20 29 3 @80 i 60 99 1 @90", "(1 50)");
 	keys_are(b, "c: 100\n"
@@ -300,13 +301,13 @@ static void blocks_in_no_set_become_issued(void **state)
 		    "p: 10-19:3=@50\n"
 		    "s: moves=1 set_aside=1-1:1 20-29:3 60-99:1 \n"
 		    "w: 30-39:4=note 40-49:5=other");
-	given(b, "HDEL s set_aside");
+	send_commands(b, "HDEL s set_aside");
 	script_replies(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		       REPAIR_ARGS " 0 i 50 59 1 @80", "(1 10)");
 	redis_says(b, "HGET s set_aside", "50-59:1 ");
 	check_refused(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		      REPAIR_ARGS " 0 i 99 100 1 @90", "(0 cursor)");
-	given(b, "DEL c");
+	send_commands(b, "DEL c");
 	check_refused(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		      REPAIR_ARGS " 0 i 0 0 1 @90", "(0 cursor)");
 }
@@ -315,16 +316,16 @@ static void a_repair_needs_the_lock_and_the_very_members(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, REPAIRED);
+	send_commands(b, REPAIRED);
 	check_refused(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		      REPAIR_ARGS " 1 i 0-9:2 i 0 9 1 1", "(0 member)");
 	check_refused(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		      REPAIR_ARGS " 2 p 0-9:1 i 5-14:2 i 0 14 1 1",
 		      "(0 member)");
-	given(b, "SET k she");
+	send_commands(b, "SET k she");
 	check_refused(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		      REPAIR_ARGS " 1 i 0-9:1 i 0 9 1 1", "(0 lock)");
-	given(b, "DEL k");
+	send_commands(b, "DEL k");
 	check_refused(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		      REPAIR_ARGS " 1 i 0-9:1 i 0 9 1 1", "(0 lock)");
 }
@@ -352,7 +353,7 @@ static void parts_cover_the_members_and_do_not_overlap(void **state)
 	struct script_bench *b = script_bench_reset(state);
 	char args[128];
 
-	given(b, REPAIRED);
+	send_commands(b, REPAIRED);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		snprintf(args, sizeof(args), REPAIR_ARGS " %s", cases[i].args);
 		check_refused(b, SCRIPT_REPAIR, REPAIR_KEYS, args,
@@ -366,7 +367,7 @@ static void parts_cover_the_members_and_do_not_overlap(void **state)
 	redis_says(b, "LRANGE h 0 -1", "(@0 repair 0-19 20 me a reason)");
 	/* One member lies within another, before a third that reaches further
 	 * than both. */
-	given(b, "ZADD i @30 50-59:1 @40 52-53:2 @50 58-61:3");
+	send_commands(b, "ZADD i @30 50-59:1 @40 52-53:2 @50 58-61:3");
 	script_replies(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		       REPAIR_ARGS " 3 i 50-59:1 i 52-53:2 i 58-61:3 "
 				   "i 50 61 4 1",
@@ -383,15 +384,15 @@ static void nothing_is_repaired_in_damaged_sets(void **state)
 
 	check_damages(b, REPAIRED, damages, 5, SCRIPT_REPAIR, REPAIR_KEYS,
 		      REPAIR_ARGS " 1 i 0-9:1 i 0 9 1 1");
-	given(b, "FLUSHALL");
-	given(b, REPAIRED);
-	given(b, "DEL i\nSET i 1");
+	send_commands(b, "FLUSHALL");
+	send_commands(b, REPAIRED);
+	send_commands(b, "DEL i\nSET i 1");
 	check_refused(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		      REPAIR_ARGS " 1 p 10-19:3 i 10 19 3 1",
 		      "!WRONGTYPE Operation against a key holding the wrong "
 		      "kind of value");
-	given(b, "DEL i");
-	given(b, damages[5]);
+	send_commands(b, "DEL i");
+	send_commands(b, damages[5]);
 	check_refused(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		      REPAIR_ARGS " 1 i x i 0 9 1 1",
 		      "!DAMAGED the range x is damaged");

@@ -19,8 +19,8 @@ static void a_record_is_replaced_by_the_next_version_of_it(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "SET x " HEAD V1 " PXAT @50\nHSET v visits 1\n"
-		 "SET m '3 o1 day @-90 @60 me'");
+	send_commands(b, "SET x " HEAD V1 " PXAT @50\nHSET v visits 1\n"
+			 "SET m '3 o1 day @-90 @60 me'");
 	script_replies(b, SCRIPT_EDIT, "none v m",
 		       HEAD " 1 3 " HEAD V2 " keep 0", "(0)");
 	script_replies(b, SCRIPT_EDIT, "x v m", OTHER " 1 3 " HEAD V2 " keep 0",
@@ -44,7 +44,7 @@ static void a_record_is_replaced_by_the_next_version_of_it(void **state)
 		    "published: link-changes x\n"
 		    "v: visits=1\n"
 		    "x(@50): " HEAD V2);
-	given(b, "SET m '3 c day @-90 @60 me'");
+	send_commands(b, "SET m '3 c day @-90 @60 me'");
 	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 2 3 " HEAD V3 " keep 0",
 		       "(0)");
 }
@@ -53,7 +53,7 @@ static void a_link_without_a_marker_is_edited(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "SET x " HEAD V1);
+	send_commands(b, "SET x " HEAD V1);
 	script_replies(b, SCRIPT_EDIT, "x v m",
 		       HEAD " 1 3 " HEAD V2 " life 100", "(1 @100)");
 	script_replies(b, SCRIPT_EDIT, "x v m",
@@ -66,8 +66,8 @@ static void a_new_life_raises_the_blocks_end_first(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "SET x " HEAD V1 " PXAT @50\nHSET v visits 1\n"
-		 "SET m '3 o1 day @-90 @60 me'");
+	send_commands(b, "SET x " HEAD V1 " PXAT @50\nHSET v visits 1\n"
+			 "SET m '3 o1 day @-90 @60 me'");
 	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 1 3 " HEAD V2 " life 60",
 		       "(1 @60)");
 	keys_are(b, "m: 3 o1 day @-90 @60 me\n"
@@ -84,7 +84,7 @@ static void a_new_life_raises_the_blocks_end_first(void **state)
 		    "x(@40): " HEAD V1);
 	script_replies(b, SCRIPT_EDIT, "x v m",
 		       HEAD " 1 3 " HEAD V2 " life never", "(1 -1)");
-	given(b, "DEL published");
+	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o1 day @-90 never me\nv: visits=1\nx: " HEAD V2);
 }
 
@@ -92,8 +92,8 @@ static void a_blocked_link_does_not_end_and_is_counted(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "SET x " HEAD V1 " PXAT @50\nHSET v visits 1\n"
-		 "PEXPIREAT v @50\nSET m '3 o day @-90 @60 me'");
+	send_commands(b, "SET x " HEAD V1 " PXAT @50\nHSET v visits 1\n"
+			 "PEXPIREAT v @50\nSET m '3 o day @-90 @60 me'");
 	script_replies(b, SCRIPT_EDIT, "x v m",
 		       HEAD " 1 3 " HEAD V2 BLOCKED " keep 0", "(1 -1)");
 	keys_are(b, "m: 3 o1 day @-90 @60 me\n"
@@ -104,7 +104,7 @@ static void a_blocked_link_does_not_end_and_is_counted(void **state)
 	 * end. */
 	script_replies(b, SCRIPT_EDIT, "x v m",
 		       HEAD " 2 3 " HEAD V3 BLOCKED " life 10", "(1 -1)");
-	given(b, "DEL published");
+	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o1 day @-90 @60 me\nv: visits=1\n"
 		    "x: " HEAD V3 BLOCKED);
 	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 3 3 " HEAD V1 " keep 0",
@@ -113,7 +113,7 @@ static void a_blocked_link_does_not_end_and_is_counted(void **state)
 		    "x: " HEAD V3 BLOCKED);
 	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 3 3 " HEAD V1 " life 30",
 		       "(1 @30)");
-	given(b, "DEL published");
+	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o day @-90 @60 me\nv(@30): visits=1\n"
 		    "x(@30): " HEAD V1);
 }
@@ -122,20 +122,21 @@ static void a_marker_counts_all_of_its_blocked_links(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "SET x " HEAD V1 "\nSET m '3 o2 day @-90 @60 me'");
+	send_commands(b, "SET x " HEAD V1 "\nSET m '3 o2 day @-90 @60 me'");
 	script_replies(b, SCRIPT_EDIT, "x v m",
 		       HEAD " 1 3 " HEAD V2 BLOCKED " keep 0", "(1 -1)");
-	given(b, "DEL published");
+	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o3 day @-90 @60 me\nx: " HEAD V2 BLOCKED);
 	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 2 3 " HEAD V3 " life 70",
 		       "(1 @70)");
-	given(b, "DEL published");
+	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o2 day @-90 @70 me\nx(@70): " HEAD V3);
 	/* The marker has lost its count. */
-	given(b, "SET x " HEAD V1 BLOCKED "\nSET m '3 o day @-90 @60 me'");
+	send_commands(b,
+		      "SET x " HEAD V1 BLOCKED "\nSET m '3 o day @-90 @60 me'");
 	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 1 3 " HEAD V2 " life 50",
 		       "(1 @50)");
-	given(b, "DEL published");
+	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o day @-90 @60 me\nx(@50): " HEAD V2);
 }
 
@@ -143,20 +144,20 @@ static void a_tombstone_stays_until_its_block_ends(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "SET x " HEAD V1 " PXAT @50\nHSET v visits 1\n"
-		 "SET m '3 o day @-90 @60 me'");
+	send_commands(b, "SET x " HEAD V1 " PXAT @50\nHSET v visits 1\n"
+			 "SET m '3 o day @-90 @60 me'");
 	script_replies(b, SCRIPT_EDIT, "x v m",
 		       HEAD " 1 3 " HEAD V2 DELETED " tombstone 7", "(1 @60)");
-	given(b, "DEL published");
+	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o day @-90 @60 me\nv(@60): visits=1\n"
 		    "x(@60): " HEAD V2 DELETED);
 	/* The marker is lost: the tombstone stays as long as the link would. */
-	given(b, "DEL m v\nSET x " HEAD V1 " PXAT @50");
+	send_commands(b, "DEL m v\nSET x " HEAD V1 " PXAT @50");
 	script_replies(b, SCRIPT_EDIT, "x v m",
 		       HEAD " 1 3 " HEAD V2 DELETED " tombstone 7", "(1 @50)");
-	given(b, "DEL published");
+	send_commands(b, "DEL published");
 	keys_are(b, "x(@50): " HEAD V2 DELETED);
-	given(b, "SET m '3 o day @-90 never me'\nSET x " HEAD V1);
+	send_commands(b, "SET m '3 o day @-90 never me'\nSET x " HEAD V1);
 	script_replies(b, SCRIPT_EDIT, "x v m",
 		       HEAD " 1 3 " HEAD V2 DELETED " tombstone 7", "(1 -1)");
 }
@@ -166,17 +167,19 @@ static void a_deleted_link_that_was_blocked_ends(void **state)
 	struct script_bench *b = script_bench_reset(state);
 
 	/* The block was kept for this link only, and lasts a second more. */
-	given(b, "SET x " HEAD V1 BLOCKED "\nSET m '3 o1 day @-90 @-60 me'");
+	send_commands(b, "SET x " HEAD V1 BLOCKED
+			 "\nSET m '3 o1 day @-90 @-60 me'");
 	script_replies(b, SCRIPT_EDIT, "x v m",
 		       HEAD " 1 3 " HEAD V2 DELETED " tombstone 7",
 		       "(1 @1000)");
-	given(b, "DEL published");
+	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o day @-90 @1000 me\nx(@1000): " HEAD V2 DELETED);
-	given(b, "SET x " HEAD V1 BLOCKED "\nSET m '3 o1 day @-90 @2000 me'");
+	send_commands(b, "SET x " HEAD V1 BLOCKED
+			 "\nSET m '3 o1 day @-90 @2000 me'");
 	script_replies(b, SCRIPT_EDIT, "x v m",
 		       HEAD " 1 3 " HEAD V2 DELETED " tombstone 7",
 		       "(1 @2000)");
-	given(b, "DEL published m\nSET x " HEAD V1 BLOCKED);
+	send_commands(b, "DEL published m\nSET x " HEAD V1 BLOCKED);
 	script_replies(b, SCRIPT_EDIT, "x v m",
 		       HEAD " 1 3 " HEAD V2 DELETED " tombstone 7", "(1 @7)");
 }
@@ -186,7 +189,7 @@ static void a_link_without_a_block_leaves_a_trace(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "SET l:{code} " HEAD V1 " PXAT @50\nSET t " HEAD);
+	send_commands(b, "SET l:{code} " HEAD V1 " PXAT @50\nSET t " HEAD);
 	script_replies(b, SCRIPT_EDIT, "l:{code} v t",
 		       HEAD " 1 0 " HEAD V2 " life 80 1000", "(1 @80)");
 	keys_are(b, "l:{code}(@80): " HEAD V2 "\n"
@@ -195,21 +198,21 @@ static void a_link_without_a_block_leaves_a_trace(void **state)
 	/* An alias that does not end needs no trace. */
 	script_replies(b, SCRIPT_EDIT, "l:{code} v t",
 		       HEAD " 2 0 " HEAD V3 BLOCKED " life 80 1000", "(1 -1)");
-	given(b, "DEL published");
+	send_commands(b, "DEL published");
 	keys_are(b, "l:{code}: " HEAD V3 BLOCKED);
-	given(b, "SET l:{code} " HEAD V1 " PXAT @50\nSET t " HEAD);
+	send_commands(b, "SET l:{code} " HEAD V1 " PXAT @50\nSET t " HEAD);
 	script_replies(b, SCRIPT_EDIT, "l:{code} v t",
 		       HEAD " 1 0 " HEAD V2 " keep 0 1000", "(1 @50)");
 	script_replies(b, SCRIPT_EDIT, "l:{code} v t",
 		       HEAD " 2 0 " HEAD V3 DELETED " tombstone 500 1000",
 		       "(1 @500)");
-	given(b, "DEL published");
+	send_commands(b, "DEL published");
 	keys_are(b, "l:{code}(@500): " HEAD V3 DELETED);
-	given(b, "SET l:{code} " HEAD V1);
+	send_commands(b, "SET l:{code} " HEAD V1);
 	script_replies(b, SCRIPT_EDIT, "l:{code} v",
 		       HEAD " 1 0 " HEAD V2 DELETED " tombstone 500",
 		       "(1 @500)");
-	given(b, "DEL published");
+	send_commands(b, "DEL published");
 	keys_are(b, "l:{code}(@500): " HEAD V2 DELETED);
 }
 
@@ -217,13 +220,13 @@ static void the_code_of_a_changed_link_is_published(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "SET l:{s7:12}:a-_Z9 " HEAD V1);
+	send_commands(b, "SET l:{s7:12}:a-_Z9 " HEAD V1);
 	script_replies(b, SCRIPT_EDIT, "l:{s7:12}:a-_Z9 v",
 		       HEAD " 1 0 " HEAD V2 " keep 0", "(1 -1)");
 	keys_are(b, "l:{s7:12}:a-_Z9: " HEAD V2 "\n"
 		    "published: link-changes a-_Z9");
 	b->refused = "PUBLISH";
-	given(b, "DEL published");
+	send_commands(b, "DEL published");
 	script_replies(b, SCRIPT_EDIT_SMALL, "l:{s7:12}:a-_Z9 v",
 		       HEAD " 2 0 " HEAD V3 " keep 0", "(1 -1)");
 	keys_are(b, "l:{s7:12}:a-_Z9: " HEAD V3 "\n"
@@ -253,15 +256,15 @@ static void versions_are_read_of_any_length(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		snprintf(command, sizeof(command), "SET x %s", cases[i].record);
-		given(b, command);
+		send_commands(b, command);
 		snprintf(args, sizeof(args), HEAD " %s 0 " HEAD V1 " keep 0",
 			 cases[i].version);
 		script_replies(b, SCRIPT_EDIT, "x v", args, "(1 -1)");
 	}
-	given(b, "SET x " HEAD "\x18");
+	send_commands(b, "SET x " HEAD "\x18");
 	script_replies(b, SCRIPT_EDIT, "x v", HEAD " 0 0 " HEAD V1 " keep 0",
 		       "!DAMAGED a link record is damaged");
-	given(b, "SET x " HEAD "\x18\x80");
+	send_commands(b, "SET x " HEAD "\x18\x80");
 	script_replies(b, SCRIPT_EDIT, "x v", HEAD " 0 0 " HEAD V1 " keep 0",
 		       "!DAMAGED a link record is damaged");
 }
@@ -290,9 +293,9 @@ static void states_are_read_behind_numbers_and_texts(void **state)
 	char command[96];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		given(b, "FLUSHALL");
+		send_commands(b, "FLUSHALL");
 		snprintf(command, sizeof(command), "SET x %s", cases[i].record);
-		given(b, command);
+		send_commands(b, command);
 		script_replies(b, SCRIPT_VISIT, "x v", HEAD " 5",
 			       cases[i].reply);
 	}
@@ -302,10 +305,10 @@ static void a_record_that_is_cut_off_is_damaged(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "SET x " HEAD V1 "\x28");
+	send_commands(b, "SET x " HEAD V1 "\x28");
 	script_replies(b, SCRIPT_VISIT, "x v", HEAD " 5",
 		       "!DAMAGED a link record is damaged");
-	given(b, "SET x " HEAD V1 "\x40");
+	send_commands(b, "SET x " HEAD V1 "\x40");
 	script_replies(b, SCRIPT_VISIT, "x v", HEAD " 5",
 		       "!DAMAGED a link record is damaged");
 }
@@ -317,13 +320,13 @@ static void so_many_visits_are_counted_as_a_link_may_have(void **state)
 	struct script_bench *b = script_bench_reset(state);
 
 	script_replies(b, SCRIPT_VISIT, "x v", HEAD " 2", "(-1 0)");
-	given(b, "SET x " HEAD V1 " PXAT @50");
+	send_commands(b, "SET x " HEAD V1 " PXAT @50");
 	script_replies(b, SCRIPT_VISIT, "x v", OTHER " 2", "(-1 0)");
 	script_replies(b, SCRIPT_VISIT, "x v", HEAD " 2", "(1 1)");
 	script_replies(b, SCRIPT_VISIT, "x v", HEAD " 2", "(1 2)");
 	script_replies(b, SCRIPT_VISIT, "x v", HEAD " 2", "(0 2)");
 	keys_are(b, "v(@50): visits=2\nx(@50): " HEAD V1);
-	given(b, "SET x " HEAD V1);
+	send_commands(b, "SET x " HEAD V1);
 	script_replies(b, SCRIPT_VISIT, "x v", HEAD " 3", "(1 3)");
 	keys_are(b, "v: visits=3\nx: " HEAD V1);
 }
@@ -332,15 +335,15 @@ static void so_many_fetches_are_counted_beside_the_visits(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "SET x " HEAD V1 " PXAT @50");
+	send_commands(b, "SET x " HEAD V1 " PXAT @50");
 	script_replies(b, SCRIPT_VISIT, "x v", HEAD " 2 2", "(1 0)");
 	script_replies(b, SCRIPT_VISIT, "x v", HEAD " 2 2", "(1 0)");
 	script_replies(b, SCRIPT_VISIT, "x v", HEAD " 2 2", "(2 0)");
 	keys_are(b, "v(@50): fetches=2\nx(@50): " HEAD V1);
-	given(b, "HSET v visits 2");
+	send_commands(b, "HSET v visits 2");
 	script_replies(b, SCRIPT_VISIT, "x v", HEAD " 2 9", "(0 2)");
 	script_replies(b, SCRIPT_VISIT, "x none", HEAD " 1 1", "(1 0)");
-	given(b, "DEL none");
+	send_commands(b, "DEL none");
 	script_replies(b, SCRIPT_VISIT, "x v", HEAD " 3 2", "(2 2)");
 	keys_are(b, "v(@50): fetches=2 visits=2\nx(@50): " HEAD V1);
 }
@@ -378,7 +381,7 @@ static void a_live_alias_is_never_overwritten(void **state)
 		memcpy(there, HEAD, 9);
 		there[1 + i / 2] = 'x';
 		snprintf(command, sizeof(command), "SET x %s PXAT @70", there);
-		given(b, command);
+		send_commands(b, command);
 		snprintf(args, sizeof(args), HEAD V1 " %s", ttls[i % 2]);
 		snprintf(reply, sizeof(reply), "(0 %s 70)", there);
 		script_replies(b, SCRIPT_STANDALONE_CREATE, "x", args, reply);
@@ -391,7 +394,7 @@ static void ones_own_alias_is_found_again(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "SET x " HEAD V2 "1 PXAT @70\nSET y " HEAD V2 "1");
+	send_commands(b, "SET x " HEAD V2 "1 PXAT @70\nSET y " HEAD V2 "1");
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "x", HEAD V2 "1 100 0",
 		       "(1 @70)");
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "y", HEAD V2 "1 100 0",
@@ -418,7 +421,7 @@ static void a_code_waits_for_its_trace_to_end(void **state)
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "x t", HEAD V1 " 100 0 9",
 		       "(1 @100)");
 	keys_are(b, "t(@110): " HEAD "\nx(@100): " HEAD V1);
-	given(b, "DEL x");
+	send_commands(b, "DEL x");
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "x t", OTHER V1 " 100 0 9",
 		       "(-2 110)");
 	keys_are(b, "t(@110): " HEAD);
@@ -427,17 +430,17 @@ static void a_code_waits_for_its_trace_to_end(void **state)
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "x t", HEAD V1 " 50 0 9",
 		       "(1 @50)");
 	keys_are(b, "t(@60): " HEAD "\nx(@50): " HEAD V1);
-	given(b, "DEL x t");
+	send_commands(b, "DEL x t");
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "x t", HEAD V1 " never 0 9",
 		       "(1 -1)");
 	keys_are(b, "x: " HEAD V1);
-	given(b, "DEL x");
+	send_commands(b, "DEL x");
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "x t", HEAD V1 " 0 0 9",
 		       "(1 @0)");
 	keys_are(b, "t(@10): " HEAD "\nx(@0): " HEAD V1);
-	given(b, "SET x " HEAD V1);
+	send_commands(b, "SET x " HEAD V1);
 	/* An existing link takes precedence over a trace. */
-	given(b, "SET t " OTHER);
+	send_commands(b, "SET t " OTHER);
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "x t", HEAD V1 " 50 0 9",
 		       "(1 -1)");
 }
@@ -467,7 +470,7 @@ static void a_node_number_is_given_up_with_what_was_made(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "HSET n holder me until @100 from @-50");
+	send_commands(b, "HSET n holder me until @100 from @-50");
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "she 0 @10", "(0 me @100)");
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "me 0 @10", "(1 0 0)");
 	keys_are(b, "n: from=@-50 holder= until=@10");
@@ -476,22 +479,22 @@ static void a_node_number_is_given_up_with_what_was_made(void **state)
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "she 0 @-90", "(1 0 0)");
 	keys_are(b, "n: from=@10 holder= until=@10");
 	/* A program that does not hold the lease cannot release it. */
-	given(b, "HSET n holder me until @0 from @-50");
+	send_commands(b, "HSET n holder me until @0 from @-50");
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "she 0 @90", "(1 0 0)");
 	keys_are(b, "n: from=@-50 holder=me until=@0");
-	given(b, "HSET n holder '' until @90");
+	send_commands(b, "HSET n holder '' until @90");
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "she 0 @95", "(1 0 0)");
 	keys_are(b, "n: from=@-50 holder= until=@90");
-	given(b, "DEL n\nHSET n holder me until @0");
+	send_commands(b, "DEL n\nHSET n holder me until @0");
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "me 0 @-9", "(1 0 0)");
 	keys_are(b, "n: holder= until=@-9");
-	given(b, "DEL n\nHSET n holder me until @0");
+	send_commands(b, "DEL n\nHSET n holder me until @0");
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "me 0 0", "(1 0 0)");
 	keys_are(b, "n: holder= until=0");
 	/* A lease without a holder excludes no program. */
-	given(b, "DEL n\nHSET n until @10");
+	send_commands(b, "DEL n\nHSET n until @10");
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "me 9 0", "(1 @10 @10)");
-	given(b, "DEL n\nHSET n holder me until @10");
+	send_commands(b, "DEL n\nHSET n holder me until @10");
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "me 9 0", "(1 0 @10)");
 	keys_are(b, "n: from=0 holder=me until=@10");
 }
@@ -523,7 +526,7 @@ static void a_plan_ends_as_done_or_goes(void **state)
 	struct script_bench *b = script_bench_reset(state);
 
 	script_replies(b, SCRIPT_IDEM_END, "r", "'p 1 rest' drop", "0");
-	given(b, "SET r 'p 1 rest' PXAT @70");
+	send_commands(b, "SET r 'p 1 rest' PXAT @70");
 	script_replies(b, SCRIPT_IDEM_END, "r", "'p 2 rest' drop", "0");
 	script_replies(b, SCRIPT_IDEM_END, "r", "'p 2 rest' done", "0");
 	keys_are(b, "r(@70): p 1 rest");
@@ -549,14 +552,14 @@ static void domains_are_stored_over_the_revision_that_was_read(void **state)
 	keys_are(b, "d: revision=@2 text=");
 	b->now += 100;
 	script_replies(b, SCRIPT_DOMAINS, "d", "@-98 more", "(1 @0)");
-	given(b, "HSET d revision x");
+	send_commands(b, "HSET d revision x");
 	script_replies(b, SCRIPT_DOMAINS, "d", "0 more",
 		       "!DAMAGED the field revision of d is damaged");
 	/* The greatest number that Lua can count to. */
-	given(b, "HSET d revision 9007199254740992");
+	send_commands(b, "HSET d revision 9007199254740992");
 	script_replies(b, SCRIPT_DOMAINS, "d", "9007199254740992 more",
 		       "!DAMAGED the field revision of d is damaged");
-	given(b, "HSET d revision 9007199254740991");
+	send_commands(b, "HSET d revision 9007199254740991");
 	script_replies(b, SCRIPT_DOMAINS, "d", "9007199254740991 more",
 		       "(1 9007199254740992)");
 }
@@ -601,16 +604,16 @@ static void an_end_of_a_quotas_count_is_set_once(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "HSET q:21280611 links 1\nPEXPIREAT q:21280611 @7000");
+	send_commands(b, "HSET q:21280611 links 1\nPEXPIREAT q:21280611 @7000");
 	script_replies(b, SCRIPT_QUOTA_TAKE, "q", "1 5 day 1 0 day",
 		       "(1 2 0 21280611 '')");
 	keys_are(b, "q:21280611(@7000): links=2");
-	given(b, "DEL q:21280611\nHSET q:21280611 links 1");
+	send_commands(b, "DEL q:21280611\nHSET q:21280611 links 1");
 	script_replies(b, SCRIPT_QUOTA_TAKE, "q", "1 5 day 1 0 day",
 		       "(1 2 0 21280611 '')");
 	keys_are(b, "q:21280611(5000140800000): links=2");
 	/* Less than a second of the period is left. */
-	given(b, "PEXPIREAT q:21280611 @999");
+	send_commands(b, "PEXPIREAT q:21280611 @999");
 	script_replies(b, SCRIPT_QUOTA_TAKE, "q", "1 5 day 1 0 day",
 		       "(1 3 0 21280611 '')");
 	keys_are(b, "q:21280611(@999): links=3");
@@ -646,7 +649,7 @@ static void a_damaged_count_is_neither_taken_nor_given(void **state)
 		snprintf(command, sizeof(command),
 			 "DEL q:21280611\nHSET q:21280611 links 2 bytes %s",
 			 texts[i]);
-		given(b, command);
+		send_commands(b, command);
 		script_replies(b, SCRIPT_QUOTA_TAKE, "q", "1 5 day 1 5 day",
 			       "!DAMAGED the count of bytes is damaged");
 		script_replies(b, SCRIPT_QUOTA_GIVE, "q",
@@ -656,7 +659,8 @@ static void a_damaged_count_is_neither_taken_nor_given(void **state)
 			 "q:21280611: bytes=%s links=2", texts[i]);
 		keys_are(b, command);
 	}
-	given(b, "DEL q:21280611\nHSET q:21280611 links 100000000000000");
+	send_commands(b,
+		      "DEL q:21280611\nHSET q:21280611 links 100000000000000");
 	script_replies(b, SCRIPT_QUOTA_TAKE, "q",
 		       "1 900000000000000 day 1 0 day",
 		       "(1 100000000000001 0 21280611 '')");
@@ -667,7 +671,7 @@ static void what_was_not_used_is_given_back(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "HSET q:d links 5 bytes 9\nHSET q:m links 7 bytes 8");
+	send_commands(b, "HSET q:d links 5 bytes 9\nHSET q:m links 7 bytes 8");
 	script_replies(b, SCRIPT_QUOTA_GIVE, "q", "2 d 3 m", "1");
 	keys_are(b, "q:d: bytes=9 links=3\nq:m: bytes=5 links=7");
 	script_replies(b, SCRIPT_QUOTA_GIVE, "q", "2 '' 3 ''", "1");
@@ -703,7 +707,7 @@ static void one_decision_takes_the_place_of_too_many(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "HSET b u 'url\n7 1 code key\n8 2 code2 key'");
+	send_commands(b, "HSET b u 'url\n7 1 code key\n8 2 code2 key'");
 	script_replies(b, SCRIPT_URL_BLOCK, "b", "9 code3 key 2 u url", "1");
 	keys_are(b, "b: u=url\n0 @0 - key");
 	/* The decision stays beside later ones until it is lifted. */
@@ -712,7 +716,7 @@ static void one_decision_takes_the_place_of_too_many(void **state)
 	b->now += 5;
 	script_replies(b, SCRIPT_URL_BLOCK, "b", "10 code4 key 2 u url", "1");
 	keys_are(b, "b: u=url\n0 @-5 - key\n9 @-5 code3 key");
-	given(b, "DEL b\nLPUSH b 1");
+	send_commands(b, "DEL b\nLPUSH b 1");
 	script_replies(b, SCRIPT_URL_BLOCK, "b", "9 c k 2",
 		       "!WRONGTYPE Operation against a key holding the wrong "
 		       "kind of value");
@@ -722,16 +726,17 @@ static void a_link_that_is_let_go_takes_its_decisions_along(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "HSET b u1 'url1\n7 1 code key' "
-		 "u2 'url2\n7 1 code key\n8 2 code2 key\n9 2 code2 key' "
-		 "u3 'url3\n0 1 - key' u4 'url4\n7 1 code key' "
-		 "7 'url7\n7 1 code key'");
+	send_commands(b,
+		      "HSET b u1 'url1\n7 1 code key' "
+		      "u2 'url2\n7 1 code key\n8 2 code2 key\n9 2 code2 key' "
+		      "u3 'url3\n0 1 - key' u4 'url4\n7 1 code key' "
+		      "7 'url7\n7 1 code key'");
 	script_replies(b, SCRIPT_URL_LET_GO, "b", "7 u1 u2 u3 none", "1");
 	keys_are(
 		b,
 		"b: 7=url7\n7 1 code key u2=url2\n8 2 code2 key\n9 2 code2 key "
 		"u3=url3\n0 1 - key u4=url4\n7 1 code key");
-	given(b, "DEL b\nHSET b u1 url1");
+	send_commands(b, "DEL b\nHSET b u1 url1");
 	script_replies(b, SCRIPT_URL_LET_GO, "b", "7 u1", "1");
 	keys_are(b, "b: u1=url1");
 }

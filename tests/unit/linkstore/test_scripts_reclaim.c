@@ -27,7 +27,8 @@ static struct script_bench *due_reset(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "ZADD i 0 0-0:1 @-20 1-1:1 @-10 2-2:1 @0 3-3:1 @1 4-4:1");
+	send_commands(b,
+		      "ZADD i 0 0-0:1 @-20 1-1:1 @-10 2-2:1 @0 3-3:1 @1 4-4:1");
 	return b;
 }
 
@@ -53,9 +54,9 @@ static void ranges_are_due_through_their_time(void **state)
 	script_replies(b, SCRIPT_DUE, "i", "@9 0 9 0 ''", "(@0 5 0 ())");
 	script_replies(b, SCRIPT_DUE, "none", "1 0 9 0 ''", "(@0 0 0 ())");
 	/* No block is due, and one will be. */
-	given(b, "DEL i\nZADD i @1 4-4:1");
+	send_commands(b, "DEL i\nZADD i @1 4-4:1");
 	script_replies(b, SCRIPT_DUE, "i", "1 0 9 0 ''", "(@0 0 0 ())");
-	given(b, "ZADD i 1 5-5:1");
+	send_commands(b, "ZADD i 1 5-5:1");
 	script_replies(b, SCRIPT_DUE, "i", "0 0 9 0 ''", "(@0 1 1 (5-5:1 1))");
 }
 
@@ -87,8 +88,9 @@ static struct script_bench *settle_reset(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "SET k me PXAT @90\nHSET s run_id abc highest 3\nSET c 100\n"
-		 "ZADD i @-9 0-9:1 @-8 10-19:2 @-7 30-39:1");
+	send_commands(
+		b, "SET k me PXAT @90\nHSET s run_id abc highest 3\nSET c 100\n"
+		   "ZADD i @-9 0-9:1 @-8 10-19:2 @-7 30-39:1");
 	return b;
 }
 
@@ -107,8 +109,10 @@ static void blocks_are_pooled_kept_or_lost(void **state)
 {
 	struct script_bench *b = settle_reset(state);
 
-	given(b, "ZADD u 4 4:1 5 5:1 13 13:2 14 14:2 19 19:2 30 30:1\n"
-		 "ZADD e 4 4:1 5 5:1 12 12:2 13 13:2 14 14:2 19 19:2 30 30:1");
+	send_commands(
+		b,
+		"ZADD u 4 4:1 5 5:1 13 13:2 14 14:2 19 19:2 30 30:1\n"
+		"ZADD e 4 4:1 5 5:1 12 12:2 13 13:2 14 14:2 19 19:2 30 30:1");
 	script_replies(b, SCRIPT_SETTLE, SETTLE_KEYS,
 		       SETTLE_ARGS " 2 0-9:1 10-19:2 'P 0 4 2' 'K 5 9 1 @70' "
 				   "'L 10 12 2' 'K 13 13 2 never' 'P 14 19 3'",
@@ -139,7 +143,7 @@ static void blocks_of_the_last_generation_are_retired(void **state)
 {
 	struct script_bench *b = settle_reset(state);
 
-	given(b, "ZADD u 4 4:1 5 5:1\nHSET s retired 1");
+	send_commands(b, "ZADD u 4 4:1 5 5:1\nHSET s retired 1");
 	script_replies(b, SCRIPT_SETTLE, SETTLE_KEYS,
 		       SETTLE_ARGS " 1 0-9:1 'P 0 4 32768' 'P 5 9 32767'",
 		       "(1 5 1 3)");
@@ -153,7 +157,7 @@ static void blocks_of_the_last_generation_are_retired(void **state)
 		       SETTLE_ARGS " 1 10-19:2 'P 10 19 32768'", "(1 0 2 3)");
 	redis_says(b, "HMGET d-21280611 pooled reclaimed", "(5 20)");
 	/* A single block of the last generation, and one of another. */
-	given(b, "ZADD i 1 50-50:1 1 60-60:1");
+	send_commands(b, "ZADD i 1 50-50:1 1 60-60:1");
 	script_replies(b, SCRIPT_SETTLE, SETTLE_KEYS,
 		       SETTLE_ARGS " 1 50-50:1 'P 50 50 32768'", "(1 0 3 3)");
 	redis_says(b, "HMGET d-21280611 pooled reclaimed", "(5 21)");
@@ -180,9 +184,9 @@ static void nothing_is_settled_without_the_lock(void **state)
 {
 	struct script_bench *b = settle_reset(state);
 
-	given(b, "SET k she");
+	send_commands(b, "SET k she");
 	check_not_settled(b, "1 0-9:1 'P 0 9 2'", "(0 lock)");
-	given(b, "DEL k");
+	send_commands(b, "DEL k");
 	check_not_settled(b, "1 0-9:1 'P 0 9 2'", "(0 lock)");
 }
 
@@ -199,7 +203,7 @@ static void only_the_very_members_are_settled(void **state)
 	script_replies(b, SCRIPT_SETTLE, SETTLE_KEYS,
 		       SETTLE_ARGS " 2 0-9:1 10-19:1 'P 0 19 3'", "(0 member)");
 	keys_are(b, keys);
-	given(b, "HDEL s run_id");
+	send_commands(b, "HDEL s run_id");
 	check_not_settled(b, "1 0-9:1 'P 0 9 2'", "(0 nospace)");
 }
 
@@ -244,8 +248,10 @@ static void many_members_are_settled_at_once(void **state)
 	char *args = calloc(1, SCRIPT_ROOM);
 	size_t n = 0;
 
-	given(b, "DEL i\nEVAL 'for n = 0, 1000 do redis.call(\"ZADD\", \"i\", "
-		 "9, n * 2 .. \"-\" .. n * 2 .. \":1\") end' 0");
+	send_commands(
+		b,
+		"DEL i\nEVAL 'for n = 0, 1000 do redis.call(\"ZADD\", \"i\", "
+		"9, n * 2 .. \"-\" .. n * 2 .. \":1\") end' 0");
 	n += (size_t)sprintf(args + n, SETTLE_ARGS " 1001");
 	for (int i = 0; i <= 1000; i++)
 		n += (size_t)sprintf(args + n, " %d-%d:1", i * 2, i * 2);
@@ -258,8 +264,9 @@ static void many_members_are_settled_at_once(void **state)
 	redis_says(b, "ZCOUNT i 8 8", "501");
 	redis_says(b, "ZCARD p", "500");
 	/* The last of the named members does not exist. */
-	given(b, "DEL i p\nEVAL 'for n = 0, 999 do redis.call(\"ZADD\", "
-		 "\"i\", 9, n * 2 .. \"-\" .. n * 2 .. \":1\") end' 0");
+	send_commands(b,
+		      "DEL i p\nEVAL 'for n = 0, 999 do redis.call(\"ZADD\", "
+		      "\"i\", 9, n * 2 .. \"-\" .. n * 2 .. \":1\") end' 0");
 	script_replies(b, SCRIPT_SETTLE, SETTLE_KEYS, args, "(0 member)");
 	free(args);
 }
@@ -272,15 +279,16 @@ static void a_ledger_tells_of_a_space_and_its_days(void **state)
 
 	script_replies(b, SCRIPT_LEDGER, "s c i", "d- 1",
 		       "(0 -1 @0 0 0 0 0 0 0 0 0 0 0)");
-	given(b,
-	      "HSET s created 5 retired 6 forgot 7 gaps '1-3 9-9 '\nSET c 8\n"
-	      "ZADD i @0 0-0:1 @5 1-1:1 @9 2-2:1\n"
-	      "HSET d-21280611 granted 1 handed_back 2 reclaimed 3 pooled 4 "
-	      "created 5\n"
-	      "HSET d-21280610 granted 11");
+	send_commands(
+		b,
+		"HSET s created 5 retired 6 forgot 7 gaps '1-3 9-9 '\nSET c 8\n"
+		"ZADD i @0 0-0:1 @5 1-1:1 @9 2-2:1\n"
+		"HSET d-21280611 granted 1 handed_back 2 reclaimed 3 pooled 4 "
+		"created 5\n"
+		"HSET d-21280610 granted 11");
 	script_replies(b, SCRIPT_LEDGER, "s c i", "d- 2",
 		       "(1 8 @0 5 6 7 4 @5 1 2 3 4 5 11 0 0 0 0)");
-	given(b, "DEL i\nZADD i +inf 1-1:1");
+	send_commands(b, "DEL i\nZADD i +inf 1-1:1");
 	script_replies(b, SCRIPT_LEDGER, "s c i", "d- 0", "(1 8 @0 5 6 7 4 0)");
 }
 
@@ -289,7 +297,8 @@ static void a_page_of_the_ledger_adds_up_blocks_by_score(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "ZADD i 0 0-1:4 10 2-4:3 11 5-9:7 20 10-10:3 21 11-12:5");
+	send_commands(b,
+		      "ZADD i 0 0-1:4 10 2-4:3 11 5-9:7 20 10-10:3 21 11-12:5");
 	script_replies(b, SCRIPT_LEDGER_PAGE, "i", "20 9 0 '' 10",
 		       "(5 5 11-12:5 2 9 2 3 7 3)");
 	script_replies(b, SCRIPT_LEDGER_PAGE, "i", "20 2 0 '' 10",
@@ -302,7 +311,7 @@ static void a_page_of_the_ledger_adds_up_blocks_by_score(void **state)
 		       "(0 5 '' 0 0 0 0 0 0)");
 	script_replies(b, SCRIPT_LEDGER_PAGE, "i", "20 1 0 '' 10",
 		       "(1 1 0-1:4 2 0 0 4 4 0)");
-	given(b, "ZADD i 1 x");
+	send_commands(b, "ZADD i 1 x");
 	script_replies(b, SCRIPT_LEDGER_PAGE, "i", "20 9 0 '' 10",
 		       "!DAMAGED the range x is damaged");
 }
@@ -338,7 +347,7 @@ static void a_count_is_the_days(void **state)
 	char keys[64];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		given(b, "FLUSHALL");
+		send_commands(b, "FLUSHALL");
 		b->now = cases[i].ms;
 		script_replies(b, SCRIPT_COUNT, "s", "d- created 3", "3");
 		script_replies(b, SCRIPT_COUNT, "s", "d- created 4", "7");
@@ -352,16 +361,18 @@ static void what_moves_is_seen_in_the_movement(void **state)
 	struct script_bench *b = script_bench_reset(state);
 
 	script_replies(b, SCRIPT_MOVEMENT, "s c", "d-", "(0 nospace)");
-	given(b, "HSET s number 7");
+	send_commands(b, "HSET s number 7");
 	script_replies(b, SCRIPT_MOVEMENT, "s c", "d-", "(0 nocursor)");
-	given(b, "SET c 5");
+	send_commands(b, "SET c 5");
 	script_replies(b, SCRIPT_MOVEMENT, "s c", "d-",
 		       "(1 5 5 0 0 0 0 0 0 0 0 0 0 0 0 @0 0 0)");
-	given(b, "HSET s forgot 1 retired 2 first 3 moves 4\n"
-		 "HSET d-21280611 granted 1 handed_back 2 reclaimed 3 held 4 "
-		 "released 5\n"
-		 "HSET d-21280610 granted 11 handed_back 12 reclaimed 13 held "
-		 "14 released 15");
+	send_commands(
+		b,
+		"HSET s forgot 1 retired 2 first 3 moves 4\n"
+		"HSET d-21280611 granted 1 handed_back 2 reclaimed 3 held 4 "
+		"released 5\n"
+		"HSET d-21280610 granted 11 handed_back 12 reclaimed 13 held "
+		"14 released 15");
 	script_replies(b, SCRIPT_MOVEMENT, "s c", "d-",
 		       "(1 5 5 1 4 1 2 3 4 5 11 12 13 14 15 @0 2 3)");
 }
@@ -372,7 +383,7 @@ static void yesterday_is_counted_all_day_long(void **state)
 	static const long long times[] = {4999968000000, 5000054399999};
 	struct script_bench *b = script_bench_reset(state);
 
-	given(b, "HSET s number 7\nSET c 5\nHSET d-21280610 granted 3");
+	send_commands(b, "HSET s number 7\nSET c 5\nHSET d-21280610 granted 3");
 	for (int i = 0; i < 2; i++) {
 		b->now = times[i];
 		script_replies(b, SCRIPT_LEDGER, "s c i", "d- 2",
@@ -390,16 +401,16 @@ static void the_use_of_a_key_version_is_read(void **state)
 
 	script_replies(b, SCRIPT_KEY_READ, "s h", "1", "(@0 '' 0 '')");
 	keys_are(b, "''");
-	given(b, "HSET s key:1 fp used:1 0");
+	send_commands(b, "HSET s key:1 fp used:1 0");
 	script_replies(b, SCRIPT_KEY_READ, "s h", "1", "(@0 fp 0 '')");
-	given(b, "LPUSH h older newest\nHSET s used:1 @-5 forgot 1");
+	send_commands(b, "LPUSH h older newest\nHSET s used:1 @-5 forgot 1");
 	script_replies(b, SCRIPT_KEY_READ, "s h", "1", "(@0 fp @-5 newest)");
 	keys_are(b, "h: newest|older\ns: forgot=1 key:1=fp used:1=@-5");
 	/* A use may have been forgotten. */
-	given(b, "HSET s used:1 0");
+	send_commands(b, "HSET s used:1 0");
 	script_replies(b, SCRIPT_KEY_READ, "s h", "1", "(@0 fp @0 newest)");
 	keys_are(b, "h: newest|older\ns: forgot=1 key:1=fp used:1=@0");
-	given(b, "HDEL s used:1 forgot");
+	send_commands(b, "HDEL s used:1 forgot");
 	script_replies(b, SCRIPT_KEY_READ, "s h", "1", "(@0 fp @0 newest)");
 	keys_are(b, "h: newest|older\ns: key:1=fp used:1=@0");
 }
@@ -412,8 +423,9 @@ static void a_key_version_is_retired_while_nothing_has_changed(void **state)
 		"h: hand\nk: me\ns: key:0=a key:1=fp run_id=abc used:0=1 "
 		"used:1=5";
 
-	given(b, "SET k me\nLPUSH h hand\nHSET s run_id abc key:0 a used:0 1 "
-		 "key:1 fp used:1 5");
+	send_commands(
+		b, "SET k me\nLPUSH h hand\nHSET s run_id abc key:0 a used:0 1 "
+		   "key:1 fp used:1 5");
 	script_replies(b, SCRIPT_KEY_RETIRE, "k s h", "she 1 fp 5 hand",
 		       "(0 lock)");
 	script_replies(b, SCRIPT_KEY_RETIRE, "k s h", "me 1 other 5 hand",
@@ -431,9 +443,9 @@ static void a_key_version_is_retired_while_nothing_has_changed(void **state)
 	keys_are(b, keys);
 	script_replies(b, SCRIPT_KEY_RETIRE, "k s h", "me 1 fp 5 hand", "(1)");
 	keys_are(b, "h: hand\nk: me\ns: key:0=a run_id=abc used:0=1");
-	given(b, "DEL h");
+	send_commands(b, "DEL h");
 	script_replies(b, SCRIPT_KEY_RETIRE, "k s h", "me 0 a 1 ''", "(1)");
-	given(b, "DEL k");
+	send_commands(b, "DEL k");
 	script_replies(b, SCRIPT_KEY_RETIRE, "k s h", "me 0 a 1 ''",
 		       "(0 lock)");
 }

@@ -12,7 +12,7 @@ static struct reclaim_lock take_lock(struct fixture *f)
 	return lock;
 }
 
-static bool has(struct fixture *f, const char *key, const char *member)
+static bool has_member(struct fixture *f, const char *key, const char *member)
 {
 	char words[128], text[512];
 
@@ -22,9 +22,10 @@ static bool has(struct fixture *f, const char *key, const char *member)
 
 /* --- settle --------------------------------------------------------------- */
 
-static int settle(struct fixture *f, const struct reclaim_lock *lock,
-		  const struct block_range *members, size_t member_count,
-		  const struct settle_part *parts, size_t part_count)
+static int settle_members(struct fixture *f, const struct reclaim_lock *lock,
+			  const struct block_range *members,
+			  size_t member_count, const struct settle_part *parts,
+			  size_t part_count)
 {
 	return reclaim_settle(f->server.redis, lock, members, member_count,
 			      parts, part_count, &f->err);
@@ -42,10 +43,10 @@ static void a_settled_range_is_split_into_its_parts(void **state)
 	struct reclaim_lock lock = take_lock(f);
 	struct space_ledger ledger;
 
-	grant(f, f->day, 10);
-	must(f, settle(f, &lock, &member, 1, parts, 3));
-	assert_false(has(f, "issued:{s5}", "0-9:1"));
-	assert_true(has(f, "pool:{s5}", "0-3:2"));
+	make_grant(f, f->day, 10);
+	must(f, settle_members(f, &lock, &member, 1, parts, 3));
+	assert_false(has_member(f, "issued:{s5}", "0-9:1"));
+	assert_true(has_member(f, "pool:{s5}", "0-3:2"));
 	assert_int_equal(
 		redis_server_number(&f->server, "ZSCORE issued:{s5} 4-6:1"),
 		7777777777777);
@@ -69,8 +70,8 @@ static void a_block_granted_for_ever_is_marked_until_it_is_judged(void **state)
 	struct reclaim_lock lock = take_lock(f);
 
 	redis_server_number(&f->server, "ZADD pool:{s5} 1000 0-9:2");
-	grant(f, f->never, 10);
-	must(f, settle(f, &lock, &member, 1, parts, 4));
+	make_grant(f, f->never, 10);
+	must(f, settle_members(f, &lock, &member, 1, parts, 4));
 	assert_int_equal(redis_server_number(&f->server, "ZCARD endless:{s5}"),
 			 4);
 	assert_int_equal(
@@ -88,10 +89,10 @@ static void members_apart_are_settled_together(void **state)
 	struct reclaim_lock lock = take_lock(f);
 
 	for (int i = 0; i < 5; i++)
-		grant(f, f->day, 2);
-	must(f, settle(f, &lock, members, 3, parts, 2));
-	assert_true(has(f, "pool:{s5}", "0-3:2"));
-	assert_true(has(f, "pool:{s5}", "8-9:2"));
+		make_grant(f, f->day, 2);
+	must(f, settle_members(f, &lock, members, 3, parts, 2));
+	assert_true(has_member(f, "pool:{s5}", "0-3:2"));
+	assert_true(has_member(f, "pool:{s5}", "8-9:2"));
 	assert_int_equal(redis_server_number(&f->server, "ZCARD issued:{s5}"),
 			 2);
 }
@@ -103,9 +104,10 @@ static void a_range_is_settled_once(void **state)
 	struct settle_part part = {SETTLE_POOL, {0, 9, 2}, 0};
 	struct reclaim_lock lock = take_lock(f);
 
-	grant(f, f->day, 10);
-	must(f, settle(f, &lock, &member, 1, &part, 1));
-	must_fail(f, settle(f, &lock, &member, 1, &part, 1), ERROR_NOTFOUND);
+	make_grant(f, f->day, 10);
+	must(f, settle_members(f, &lock, &member, 1, &part, 1));
+	must_fail(f, settle_members(f, &lock, &member, 1, &part, 1),
+		  ERROR_NOTFOUND);
 	assert_int_equal(redis_server_number(&f->server, "ZCARD pool:{s5}"), 1);
 }
 
@@ -116,9 +118,10 @@ static void nothing_is_settled_when_one_member_is_gone(void **state)
 	struct settle_part part = {SETTLE_POOL, {0, 3, 2}, 0};
 	struct reclaim_lock lock = take_lock(f);
 
-	grant(f, f->day, 2);
-	must_fail(f, settle(f, &lock, members, 2, &part, 1), ERROR_NOTFOUND);
-	assert_true(has(f, "issued:{s5}", "0-1:1"));
+	make_grant(f, f->day, 2);
+	must_fail(f, settle_members(f, &lock, members, 2, &part, 1),
+		  ERROR_NOTFOUND);
+	assert_true(has_member(f, "issued:{s5}", "0-1:1"));
 }
 
 static void nothing_is_settled_without_the_lock(void **state)
@@ -128,10 +131,11 @@ static void nothing_is_settled_without_the_lock(void **state)
 	struct settle_part part = {SETTLE_POOL, {0, 9, 2}, 0};
 	struct reclaim_lock lock = take_lock(f);
 
-	grant(f, f->day, 10);
+	make_grant(f, f->day, 10);
 	redis_server_number(&f->server, "DEL lock:{s5}");
-	must_fail(f, settle(f, &lock, &member, 1, &part, 1), ERROR_NOT_OWNER);
-	assert_true(has(f, "issued:{s5}", "0-9:1"));
+	must_fail(f, settle_members(f, &lock, &member, 1, &part, 1),
+		  ERROR_NOT_OWNER);
+	assert_true(has_member(f, "issued:{s5}", "0-9:1"));
 }
 
 /* Nothing in a space whose record is gone can be trusted. */
@@ -142,12 +146,14 @@ static void nothing_is_settled_in_a_space_that_is_gone(void **state)
 	struct settle_part part = {SETTLE_POOL, {0, 9, 2}, 0};
 	struct reclaim_lock lock = take_lock(f);
 
-	grant(f, f->day, 10);
+	make_grant(f, f->day, 10);
 	redis_server_number(&f->server, "DEL cursor:{s5}");
-	must_fail(f, settle(f, &lock, &member, 1, &part, 1), ERROR_UNSAFE);
+	must_fail(f, settle_members(f, &lock, &member, 1, &part, 1),
+		  ERROR_UNSAFE);
 	redis_server_number(&f->server, "DEL space:{s5}");
-	must_fail(f, settle(f, &lock, &member, 1, &part, 1), ERROR_UNSAFE);
-	assert_true(has(f, "issued:{s5}", "0-9:1"));
+	must_fail(f, settle_members(f, &lock, &member, 1, &part, 1),
+		  ERROR_UNSAFE);
+	assert_true(has_member(f, "issued:{s5}", "0-9:1"));
 }
 
 static void what_passes_is_to_be_tried_again(void **state)
@@ -157,7 +163,7 @@ static void what_passes_is_to_be_tried_again(void **state)
 	struct settle_part part = {SETTLE_POOL, {0, 9, 2}, 0};
 	struct reclaim_lock lock = take_lock(f);
 
-	grant(f, f->day, 10);
+	make_grant(f, f->day, 10);
 	freeReplyObject(redis_server_ask(&f->server, "REPLICAOF 127.0.0.1 1"));
 	must(f, reclaim_settle_send(f->server.redis, &lock, &member, 1, &part,
 				    1, &f->err));
@@ -178,11 +184,11 @@ static void parts_that_do_not_cover_the_members_change_nothing(void **state)
 	struct block_range member = {0, 9, 1};
 	struct reclaim_lock lock = take_lock(f);
 
-	grant(f, f->day, 10);
+	make_grant(f, f->day, 10);
 	for (int i = 0; i < 4; i++)
-		must_fail(f, settle(f, &lock, &member, 1, wrong[i], 2),
+		must_fail(f, settle_members(f, &lock, &member, 1, wrong[i], 2),
 			  ERROR_REMOTE);
-	assert_true(has(f, "issued:{s5}", "0-9:1"));
+	assert_true(has_member(f, "issued:{s5}", "0-9:1"));
 	assert_int_equal(redis_server_number(&f->server, "ZCARD pool:{s5}"), 0);
 }
 
@@ -194,7 +200,7 @@ static void a_block_out_of_generations_is_retired(void **state)
 	struct reclaim_lock lock = take_lock(f);
 
 	redis_server_number(&f->server, "ZADD issued:{s5} 1000 0-0:32767");
-	must(f, settle(f, &lock, &member, 1, &part, 1));
+	must(f, settle_members(f, &lock, &member, 1, &part, 1));
 	assert_int_equal(redis_server_number(&f->server, "ZCARD pool:{s5}"), 0);
 	assert_int_equal(
 		redis_server_number(&f->server, "HGET space:{s5} retired"), 1);
@@ -207,16 +213,16 @@ static void settling_first_after_a_restart_makes_the_pool_wait(void **state)
 	struct settle_part part = {SETTLE_POOL, {0, 9, 2}, 0};
 	struct reclaim_lock lock;
 
-	grant(f, f->day, 10);
+	make_grant(f, f->day, 10);
 	redis_server_number(&f->server, "ZADD pool:{s5} 1000 100-129:3");
 	redis_server_restart(&f->server);
 	lock = take_lock(f);
-	must(f, settle(f, &lock, &member, 1, &part, 1));
+	must(f, settle_members(f, &lock, &member, 1, &part, 1));
 	assert_int_equal(
 		redis_server_number(&f->server, "HEXISTS space:{s5} waits"), 1);
-	assert_true(has(f, "issued:{s5}", "100-119:3"));
-	assert_true(has(f, "pool:{s5}", "120-129:3"));
-	assert_true(has(f, "pool:{s5}", "0-9:2"));
+	assert_true(has_member(f, "issued:{s5}", "100-119:3"));
+	assert_true(has_member(f, "pool:{s5}", "120-129:3"));
+	assert_true(has_member(f, "pool:{s5}", "0-9:2"));
 	assert_int_equal(redis_server_number(&f->server, "GET cursor:{s5}"),
 			 10 + 2 * 10);
 }

@@ -7,7 +7,8 @@
 
 #include "linkstore/shared_domains.h"
 
-static uint64_t put(struct fixture *f, uint64_t over, const char *text)
+static uint64_t store_domains(struct fixture *f, uint64_t over,
+			      const char *text)
 {
 	uint64_t revision = 0;
 
@@ -32,9 +33,9 @@ static void what_is_stored_is_read_and_later_than_before(void **state)
 	uint64_t first, second;
 
 	assert_there(f, 0, "");
-	first = put(f, 0, "one");
+	first = store_domains(f, 0, "one");
 	assert_there(f, first, "one");
-	second = put(f, first, "");
+	second = store_domains(f, first, "");
 	assert_true(second > first);
 	assert_there(f, second, "");
 }
@@ -42,7 +43,7 @@ static void what_is_stored_is_read_and_later_than_before(void **state)
 static void who_has_not_read_the_last_stores_nothing(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t first = put(f, 0, "one"), ignored;
+	uint64_t first = store_domains(f, 0, "one"), ignored;
 
 	must_fail(f,
 		  shared_domains_write(f->server.redis, f->store, 0, "two",
@@ -54,11 +55,11 @@ static void who_has_not_read_the_last_stores_nothing(void **state)
 static void what_is_stored_after_redis_forgot_is_the_latest(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t first = put(f, 0, "one");
+	uint64_t first = store_domains(f, 0, "one");
 
 	redis_server_number(&f->server, "DEL " SHARED_DOMAINS_KEY);
 	usleep(2000); /* a revision is a time, in ms */
-	assert_true(put(f, 0, "two") > first);
+	assert_true(store_domains(f, 0, "two") > first);
 }
 
 /* A clock that goes back does not lower revisions. */
@@ -68,7 +69,8 @@ static void a_revision_is_higher_whatever_the_clock_says(void **state)
 
 	redis_server_number(&f->server, "HSET " SHARED_DOMAINS_KEY
 					" revision 99999999999999 text x");
-	assert_int_equal(put(f, 99999999999999, "y"), 100000000000000);
+	assert_int_equal(store_domains(f, 99999999999999, "y"),
+			 100000000000000);
 }
 
 static void a_full_redis_stores_them(void **state)
@@ -76,7 +78,7 @@ static void a_full_redis_stores_them(void **state)
 	struct fixture *f = *state;
 
 	freeReplyObject(redis_server_ask(&f->server, "CONFIG SET maxmemory 1"));
-	put(f, 0, "one");
+	store_domains(f, 0, "one");
 	freeReplyObject(redis_server_ask(&f->server, "CONFIG SET maxmemory 0"));
 }
 
@@ -137,7 +139,7 @@ static void on_looked(void *arg, const struct error *err)
 	pthread_mutex_unlock(&t->lock);
 }
 
-static void start(struct taker *t, struct fixture *f)
+static void start_taker(struct taker *t, struct fixture *f)
 {
 	const struct shared_domains_options options = {&f->server.config,
 						       on_take, on_looked, t};
@@ -170,13 +172,13 @@ static void each_revision_is_taken_once(void **state)
 	uint64_t first, second;
 	struct taker t;
 
-	start(&t, f);
+	start_taker(&t, f);
 	await_look(&t, 1);
 	assert_int_equal(t.taken, 0); /* there are none */
-	first = put(f, 0, "one");
+	first = store_domains(f, 0, "one");
 	await_revision(&t, first);
 	assert_string_equal(t.text, "one");
-	second = put(f, first, "two");
+	second = store_domains(f, first, "two");
 	await_revision(&t, second);
 	assert_string_equal(t.text, "two");
 	assert_int_equal(t.taken, 2);
@@ -188,23 +190,23 @@ static void each_revision_is_taken_once(void **state)
 static void a_redis_that_forgot_takes_nothing_back(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t first = put(f, 0, "one");
+	uint64_t first = store_domains(f, 0, "one");
 	struct taker t;
 
-	start(&t, f);
+	start_taker(&t, f);
 	await_revision(&t, first);
 	await_look(&t, 1);
 	redis_server_number(&f->server, "DEL domains");
 	await_look(&t, 2);
 	assert_non_null(strstr(t.told, "earlier revision"));
 	assert_string_equal(t.text, "one");
-	await_revision(&t, put(f, 0, "two"));
+	await_revision(&t, store_domains(f, 0, "two"));
 	await_look(&t, 3);
 	assert_string_equal(t.told, "");
 	shared_domains_watch_free(t.watch);
 }
 
-static void forget(struct fixture *f)
+static void delete_stored_domains(struct fixture *f)
 {
 	redis_server_number(&f->server, "DEL " SHARED_DOMAINS_KEY);
 	usleep(2000); /* a revision is a time, in ms */
@@ -216,31 +218,31 @@ static void what_was_refused_is_not_in_use(void **state)
 	struct fixture *f = *state;
 	struct taker t;
 
-	start(&t, f);
+	start_taker(&t, f);
 	await_look(&t, 1);
-	put(f, 0, "!one");
+	store_domains(f, 0, "!one");
 	await_look(&t, 2);
 	assert_non_null(strstr(t.told, "was refused, those of the "
 				       "configuration stay in use: it is bad"));
-	forget(f);
+	delete_stored_domains(f);
 	await_look(&t, 3);
 	assert_string_equal(t.told, "");
 	assert_int_equal(t.taken, 0);
-	await_revision(&t, put(f, 0, "two"));
+	await_revision(&t, store_domains(f, 0, "two"));
 	shared_domains_watch_free(t.watch);
 }
 
 static void one_that_is_refused_hides_nothing(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t first = put(f, 0, "one"), second;
+	uint64_t first = store_domains(f, 0, "one"), second;
 	char back[128];
 	struct taker t;
 
-	start(&t, f);
+	start_taker(&t, f);
 	await_revision(&t, first);
 	await_look(&t, 1);
-	second = put(f, first, "!two");
+	second = store_domains(f, first, "!two");
 	await_look(&t, 2);
 	assert_non_null(strstr(t.told, "stays in use: it is bad"));
 	/* A copy of Redis' data is restored: it has the revision in use. */
@@ -257,7 +259,7 @@ static void one_that_is_refused_hides_nothing(void **state)
 		await_revision(&t, second - 1);
 		assert_string_equal(t.text, "between");
 	}
-	forget(f);
+	delete_stored_domains(f);
 	await_look(&t, 4);
 	assert_non_null(strstr(t.told, "earlier revision"));
 	shared_domains_watch_free(t.watch);
@@ -266,10 +268,10 @@ static void one_that_is_refused_hides_nothing(void **state)
 static void the_last_is_taken_again_when_asked_for(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t first = put(f, 0, "one");
+	uint64_t first = store_domains(f, 0, "one");
 	struct taker t;
 
-	start(&t, f);
+	start_taker(&t, f);
 	await_revision(&t, first);
 	shared_domains_watch_again(t.watch);
 	pthread_mutex_lock(&t.lock);

@@ -2,12 +2,12 @@
 #include "linkstore/target.h"
 #include "tests/unit/linkstore/fixture.h"
 
-static int create(struct fixture *f, enum space_created *ret)
+static int create_space(struct fixture *f, enum space_created *ret)
 {
 	return space_create(f->server.redis, f->space, 0, ret, &f->err);
 }
 
-static int check(struct fixture *f, const struct link_space *space)
+static int check_space_record(struct fixture *f, const struct link_space *space)
 {
 	return space_check(f->server.redis, space, SPACE_TO_ISSUE, &f->err);
 }
@@ -27,10 +27,10 @@ static void nothing_is_granted_once_the_cursor_is_gone(void **state)
 	struct fixture *f = *state;
 	struct grant g;
 
-	grant(f, f->day, 3);
+	make_grant(f, f->day, 3);
 	redis_server_number(&f->server, "DEL cursor:{s5}");
 	must_fail(f, try_grant(f, f->day, 1, 0, &g), ERROR_NOTFOUND);
-	must_fail(f, check(f, f->space), ERROR_NOTFOUND);
+	must_fail(f, check_space_record(f, f->space), ERROR_NOTFOUND);
 }
 
 static void a_space_is_created_once(void **state)
@@ -38,8 +38,8 @@ static void a_space_is_created_once(void **state)
 	struct fixture *f = *state;
 	enum space_created created;
 
-	grant(f, f->day, 3);
-	must(f, create(f, &created));
+	make_grant(f, f->day, 3);
+	must(f, create_space(f, &created));
 	assert_int_equal(created, SPACE_UNCHANGED);
 	assert_int_equal(redis_server_number(&f->server, "GET cursor:{s5}"), 3);
 }
@@ -52,7 +52,7 @@ static void a_space_may_start_above_what_the_archive_knows(void **state)
 
 	must(f, space_create(f->server.redis, f->space, 40, &created, &f->err));
 	assert_int_equal(created, SPACE_CREATED);
-	g = grant(f, f->day, 1);
+	g = make_grant(f, f->day, 1);
 	assert_int_equal(g.ranges[0].first, 40);
 }
 
@@ -62,10 +62,10 @@ static void remains_of_a_space_are_not_built_upon(void **state)
 	enum space_created created;
 
 	redis_server_number(&f->server, "DEL space:{s5}");
-	must_fail(f, create(f, &created), ERROR_UNSAFE);
+	must_fail(f, create_space(f, &created), ERROR_UNSAFE);
 	redis_server_number(&f->server, "DEL cursor:{s5}");
 	redis_server_number(&f->server, "ZADD out:{s5} 1 4-5:1");
-	must_fail(f, create(f, &created), ERROR_UNSAFE);
+	must_fail(f, create_space(f, &created), ERROR_UNSAFE);
 }
 
 static void another_key_is_found_out(void **state)
@@ -75,8 +75,8 @@ static void another_key_is_found_out(void **state)
 
 	f->keys[0].key = text_of("this is not the secret it was made with");
 	fixture_open_store(f);
-	must_fail(f, check(f, f->space), ERROR_CONFIG);
-	must_fail(f, create(f, &created), ERROR_CONFIG);
+	must_fail(f, check_space_record(f, f->space), ERROR_CONFIG);
+	must_fail(f, create_space(f, &created), ERROR_CONFIG);
 }
 
 static void another_block_size_is_found_out(void **state)
@@ -85,7 +85,7 @@ static void another_block_size_is_found_out(void **state)
 
 	f->space_config.block_size = 100;
 	fixture_open_store(f);
-	must_fail(f, check(f, f->space), ERROR_CONFIG);
+	must_fail(f, check_space_record(f, f->space), ERROR_CONFIG);
 	assert_non_null(strstr(f->err.text, "block_size = 1000"));
 }
 
@@ -95,7 +95,7 @@ static void another_space_number_is_found_out(void **state)
 
 	f->space_config.number = 6;
 	fixture_open_store(f);
-	must_fail(f, check(f, f->space), ERROR_CONFIG);
+	must_fail(f, check_space_record(f, f->space), ERROR_CONFIG);
 }
 
 static void the_record_does_not_hold_the_secret(void **state)
@@ -127,7 +127,7 @@ static void a_space_of_every_strategy_is_created_and_found_right(void **state)
 	enum space_created created;
 
 	for (size_t i = 0; i < linkstore_space_count(f->store); i++) {
-		must(f, check(f, linkstore_space(f->store, i)));
+		must(f, check_space_record(f, linkstore_space(f->store, i)));
 		must(f,
 		     space_create(f->server.redis, linkstore_space(f->store, i),
 				  0, &created, &f->err));
@@ -157,7 +157,8 @@ static void another_strategy_is_found_out(void **state)
 	f->spaces[1].strategy = text_of("sequence");
 	f->spaces[1].block_size = 1000;
 	fixture_open_store(f);
-	must_fail(f, check(f, linkstore_space_named(f->store, "h6")),
+	must_fail(f,
+		  check_space_record(f, linkstore_space_named(f->store, "h6")),
 		  ERROR_CONFIG);
 }
 
@@ -167,7 +168,7 @@ static void another_set_of_symbols_is_found_out(void **state)
 
 	f->spaces[1].look_alikes = text_of("keep");
 	fixture_open_store(f);
-	must_fail(f, check(f, f->hash), ERROR_CONFIG);
+	must_fail(f, check_space_record(f, f->hash), ERROR_CONFIG);
 	assert_non_null(strstr(f->err.text, "symbols = 57"));
 }
 
@@ -187,7 +188,7 @@ static void a_record_without_a_field_is_refused(void **state)
 		redis_server_text(&f->server, words, text);
 		snprintf(words, sizeof(words), "HDEL space:{h6} %s", fields[i]);
 		assert_int_equal(redis_server_number(&f->server, words), 1);
-		must_fail(f, check(f, f->hash), ERROR_CONFIG);
+		must_fail(f, check_space_record(f, f->hash), ERROR_CONFIG);
 		assert_non_null(strstr(f->err.text, fields[i]));
 		assert_non_null(strstr(f->err.text, "(none)"));
 		must_fail(f,
@@ -199,7 +200,7 @@ static void a_record_without_a_field_is_refused(void **state)
 			 fields[i], text);
 		redis_server_number(&f->server, words);
 	}
-	must(f, check(f, f->hash));
+	must(f, check_space_record(f, f->hash));
 }
 
 static void set_hash_codes(struct fixture *f, const char *method)
@@ -216,11 +217,11 @@ static void a_new_hash_space_has_keyed_codes(void **state)
 	redis_server_text(&f->server, "HGET space:{h6} hash_codes", text);
 	assert_string_equal(text, "keyed");
 	fixture_open_store(f);
-	must(f, check(f, f->hash));
+	must(f, check_space_record(f, f->hash));
 	assert_ptr_equal(linkstore_hash_codes(f->hash),
 			 f->hash->url_codes[URL_CODE_KEYED]);
 	set_hash_codes(f, "md5-quarters");
-	must_fail(f, check(f, f->hash), ERROR_CONFIG);
+	must_fail(f, check_space_record(f, f->hash), ERROR_CONFIG);
 	assert_non_null(strstr(f->err.text, "hash_codes = keyed"));
 }
 
@@ -245,7 +246,7 @@ static void a_hash_space_goes_on_as_it_was_created(void **state)
 	make_quarters_space(f);
 	must(f, linkstore_hash_code(f->hash, &of, 0, &before, &f->err));
 	set_hash_codes(f, "as-created");
-	must(f, check(f, f->hash));
+	must(f, check_space_record(f, f->hash));
 	must(f, linkstore_hash_code(f->hash, &of, 0, &after, &f->err));
 	assert_string_equal(after.code, before.code);
 	fixture_open_store(f);
@@ -254,7 +255,7 @@ static void a_hash_space_goes_on_as_it_was_created(void **state)
 	must(f, linkstore_hash_code(f->hash, &of, 0, &after, &f->err));
 	assert_string_equal(after.code, before.code);
 	set_hash_codes(f, "keyed");
-	must_fail(f, check(f, f->hash), ERROR_CONFIG);
+	must_fail(f, check_space_record(f, f->hash), ERROR_CONFIG);
 	must_fail(f,
 		  space_create(f->server.redis, f->hash, 0, &created, &f->err),
 		  ERROR_CONFIG);
@@ -265,7 +266,7 @@ static void a_way_to_make_codes_that_is_not_known_is_refused(void **state)
 	struct fixture *f = *state;
 
 	redis_server_number(&f->server, "HSET space:{h6} hash_codes later");
-	must_fail(f, check(f, f->hash), ERROR_CONFIG);
+	must_fail(f, check_space_record(f, f->hash), ERROR_CONFIG);
 	assert_non_null(strstr(f->err.text, "later"));
 }
 
@@ -284,12 +285,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			nothing_is_granted_from_a_space_never_created,
-			setup_without_space, teardown),
+			setup_without_space, teardown_fixture),
 		TEST(nothing_is_granted_once_the_cursor_is_gone),
 		TEST(a_space_is_created_once),
 		cmocka_unit_test_setup_teardown(
 			a_space_may_start_above_what_the_archive_knows,
-			setup_without_space, teardown),
+			setup_without_space, teardown_fixture),
 		TEST(remains_of_a_space_are_not_built_upon),
 		TEST(another_key_is_found_out),
 		TEST(another_block_size_is_found_out),

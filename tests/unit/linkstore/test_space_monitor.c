@@ -35,7 +35,8 @@ static void on_tick(void *arg)
 	loop_stop(w->a->loop);
 }
 
-static void start(struct world *w, struct async_fixture *a, enum space_use use)
+static void start_monitor(struct world *w, struct async_fixture *a,
+			  enum space_use use)
 {
 	struct space_monitor_options options = {
 		.store = a->f->store,
@@ -96,12 +97,12 @@ static void tell_redis(struct world *w, const char *words)
 	freeReplyObject(redis_server_ask(&w->f->server, words));
 }
 
-static uint64_t cursor(struct world *w)
+static uint64_t read_cursor(struct world *w)
 {
 	return (uint64_t)redis_server_number(&w->f->server, "GET cursor:{s5}");
 }
 
-static uint64_t remembered(const struct world *w)
+static uint64_t get_remembered_cursor(const struct world *w)
 {
 	return high_water_file_get(w->high_water_file, w->f->space).cursor;
 }
@@ -120,7 +121,7 @@ static void a_space_comes_and_its_record_goes(void **state)
 	struct world w;
 
 	tell_redis(&(struct world){.f = a->f}, "FLUSHALL");
-	start(&w, a, SPACE_TO_ISSUE);
+	start_monitor(&w, a, SPACE_TO_ISSUE);
 	await_state(&w, SPACE_MISSING);
 	assert_int_equal(w.err.code, ERROR_NOTFOUND);
 	create_space(&w);
@@ -145,16 +146,16 @@ static void a_cursor_that_went_back_is_raised(void **state)
 	uint64_t highest;
 	struct world w;
 
-	start(&w, a, SPACE_TO_ISSUE);
+	start_monitor(&w, a, SPACE_TO_ISSUE);
 	await_state(&w, SPACE_READY);
 	redis_server_snapshot(&w.f->server);
-	grant(w.f, w.f->day, 30);
-	highest = cursor(&w);
-	until(&w, remembered(&w) == highest);
+	make_grant(w.f, w.f->day, 30);
+	highest = read_cursor(&w);
+	until(&w, get_remembered_cursor(&w) == highest);
 
 	redis_server_go_back(&w.f->server);
-	assert_true(cursor(&w) < highest);
-	until(&w, cursor(&w) >= highest);
+	assert_true(read_cursor(&w) < highest);
+	until(&w, read_cursor(&w) >= highest);
 	assert_int_equal(w.state, SPACE_READY);
 	close_world(&w);
 }
@@ -172,7 +173,7 @@ static void who_meets_redis_again_tells_it_without_a_check(void **state)
 	struct async_fixture *a = *state;
 	struct world w;
 
-	start(&w, a, SPACE_TO_ISSUE);
+	start_monitor(&w, a, SPACE_TO_ISSUE);
 	await_state(&w, SPACE_READY);
 	space_monitor_stop(w.monitor);
 	until(&w, redis_async_pending(a->redis) == 0);
@@ -181,7 +182,7 @@ static void who_meets_redis_again_tells_it_without_a_check(void **state)
 			     &(struct high_water){.cursor = 40});
 	space_monitor_tell(w.monitor, a->redis, on_told, &w);
 	until(&w, w.calls == 1);
-	assert_int_equal(cursor(&w), 40);
+	assert_int_equal(read_cursor(&w), 40);
 	close_world(&w);
 }
 
@@ -191,7 +192,7 @@ static void a_redis_that_is_away_says_nothing(void **state)
 	struct world w;
 	int calls;
 
-	start(&w, a, SPACE_TO_READ);
+	start_monitor(&w, a, SPACE_TO_READ);
 	await_state(&w, SPACE_READY);
 	/* Redis ends during the query. */
 	kill(w.f->server.pid, SIGSTOP);
@@ -221,7 +222,7 @@ static void a_space_is_not_asked_again_before_the_answer(void **state)
 	struct world w;
 	size_t pending;
 
-	start(&w, a, SPACE_TO_READ);
+	start_monitor(&w, a, SPACE_TO_READ);
 	await_state(&w, SPACE_READY);
 	until(&w, redis_async_pending(a->redis) == 0);
 	kill(w.f->server.pid, SIGSTOP);
@@ -242,7 +243,7 @@ static void a_record_of_another_space_differs(void **state)
 	struct async_fixture *a = *state;
 	struct world w;
 
-	start(&w, a, SPACE_TO_READ);
+	start_monitor(&w, a, SPACE_TO_READ);
 	await_state(&w, SPACE_READY);
 	tell_redis(&w, "HSET space:{s5} block_size 500");
 	await_state(&w, SPACE_DIFFERS);
@@ -258,10 +259,10 @@ static void a_key_must_be_in_use_to_issue_codes_only(void **state)
 	struct world w;
 
 	tell_redis(&(struct world){.f = a->f}, "HDEL space:{s5} key:0");
-	start(&w, a, SPACE_TO_ISSUE);
+	start_monitor(&w, a, SPACE_TO_ISSUE);
 	await_state(&w, SPACE_KEY_UNUSED);
 	close_world(&w);
-	start(&w, a, SPACE_TO_READ);
+	start_monitor(&w, a, SPACE_TO_READ);
 	await_state(&w, SPACE_READY);
 	close_world(&w);
 }
@@ -277,7 +278,7 @@ static void what_cannot_be_read_stops_who_reads(void **state)
 	struct async_fixture *a = *state;
 	struct world w;
 
-	start(&w, a, SPACE_TO_READ);
+	start_monitor(&w, a, SPACE_TO_READ);
 	await_state(&w, SPACE_READY);
 	redis_server_snapshot(&w.f->server);
 	break_record(&w);
@@ -294,7 +295,7 @@ static void what_cannot_be_read_does_not_stop_who_issues(void **state)
 	struct world w;
 	int calls;
 
-	start(&w, a, SPACE_TO_ISSUE);
+	start_monitor(&w, a, SPACE_TO_ISSUE);
 	await_state(&w, SPACE_READY);
 	break_record(&w);
 	until(&w, redis_async_pending(a->redis) == 0);
@@ -315,7 +316,7 @@ static void an_answer_after_the_stop_changes_nothing(void **state)
 	struct world w;
 
 	kill(a->f->server.pid, SIGSTOP);
-	start(&w, a, SPACE_TO_READ);
+	start_monitor(&w, a, SPACE_TO_READ);
 	until(&w, redis_async_pending(a->redis) > 0);
 	space_monitor_stop(w.monitor);
 	kill(a->f->server.pid, SIGCONT);

@@ -9,7 +9,7 @@
 
 static const char url[] = "https://example.org/";
 
-static struct link_target target(struct fixture *f, const char *code)
+static struct link_target make_target(struct fixture *f, const char *code)
 {
 	struct link_target t;
 
@@ -27,9 +27,9 @@ static Shortloop__Link link_number(struct fixture *f, uint64_t number)
 	return link;
 }
 
-static struct standalone_result create(struct fixture *f,
-				       const struct link_target *t,
-				       const Shortloop__Link *link)
+static struct standalone_result create_link(struct fixture *f,
+					    const struct link_target *t,
+					    const Shortloop__Link *link)
 {
 	struct standalone_result result;
 
@@ -37,7 +37,8 @@ static struct standalone_result create(struct fixture *f,
 	return result;
 }
 
-static struct link_answer look(struct fixture *f, const struct link_target *t)
+static struct link_answer look_up_link(struct fixture *f,
+				       const struct link_target *t)
 {
 	struct link_answer answer;
 
@@ -48,10 +49,10 @@ static struct link_answer look(struct fixture *f, const struct link_target *t)
 static void a_link_is_stored_alone_in_its_slot(void **state)
 {
 	struct fixture *f = *state;
-	struct link_target t = target(f, "sale-26");
+	struct link_target t = make_target(f, "sale-26");
 	Shortloop__Link link = link_number(f, 7);
-	struct standalone_result result = create(f, &t, &link);
-	struct link_answer answer = look(f, &t);
+	struct standalone_result result = create_link(f, &t, &link);
+	struct link_answer answer = look_up_link(f, &t);
 
 	assert_int_equal(result.outcome, STANDALONE_CREATED);
 	assert_in_range(result.expires - clock_real_ms(), CLOCK_DAY - 5000,
@@ -67,10 +68,10 @@ static void a_link_is_stored_alone_in_its_slot(void **state)
 static void the_very_same_link_again_is_a_success(void **state)
 {
 	struct fixture *f = *state;
-	struct link_target t = target(f, "sale-26");
+	struct link_target t = make_target(f, "sale-26");
 	Shortloop__Link link = link_number(f, 7);
-	struct standalone_result first = create(f, &t, &link),
-				 again = create(f, &t, &link);
+	struct standalone_result first = create_link(f, &t, &link),
+				 again = create_link(f, &t, &link);
 
 	assert_int_equal(again.outcome, STANDALONE_CREATED);
 	assert_in_range(again.expires, first.expires - 50, first.expires + 50);
@@ -80,13 +81,13 @@ static void the_very_same_link_again_is_a_success(void **state)
 static void another_link_of_the_same_link_id_is_anothers(void **state)
 {
 	struct fixture *f = *state;
-	struct link_target t = target(f, "sale-26");
+	struct link_target t = make_target(f, "sale-26");
 	Shortloop__Link link = link_number(f, 7), other = link_number(f, 7);
 	struct standalone_result result;
 
-	create(f, &t, &link);
+	create_link(f, &t, &link);
 	other.owner = text_of("thief");
-	result = create(f, &t, &other);
+	result = create_link(f, &t, &other);
 	assert_int_equal(result.outcome, STANDALONE_TAKEN);
 	await_release(&result.existing);
 }
@@ -94,33 +95,34 @@ static void another_link_of_the_same_link_id_is_anothers(void **state)
 static void a_link_that_was_changed_meanwhile_is_my_earlier_try(void **state)
 {
 	struct fixture *f = *state;
-	struct link_target t = target(f, "sale-26");
+	struct link_target t = make_target(f, "sale-26");
 	Shortloop__Link first = link_number(f, 7), changed = link_number(f, 7);
 
 	changed.version = 2;
 	changed.owner = text_of("shoe shop");
-	create(f, &t, &changed);
-	assert_int_equal(create(f, &t, &first).outcome, STANDALONE_CREATED);
+	create_link(f, &t, &changed);
+	assert_int_equal(create_link(f, &t, &first).outcome,
+			 STANDALONE_CREATED);
 }
 
 static void a_live_link_is_never_overwritten(void **state)
 {
 	struct fixture *f = *state;
-	struct link_target t = target(f, "sale-26");
+	struct link_target t = make_target(f, "sale-26");
 	Shortloop__Link mine = link_number(f, 7), other = link_number(f, 8);
 	struct standalone_result result;
 	struct link_answer answer;
 
 	other.url = text_of("https://other.example/");
-	create(f, &t, &mine);
-	result = create(f, &t, &other);
+	create_link(f, &t, &mine);
+	result = create_link(f, &t, &other);
 	assert_int_equal(result.outcome, STANDALONE_TAKEN);
 	assert_true(result.existing->link_id == mine.link_id);
 	assert_string_equal(result.existing->url, url);
 	assert_string_equal(result.existing->owner, "shop");
 	assert_in_range(result.existing_left, CLOCK_DAY - 5000, CLOCK_DAY);
 	await_release(&result.existing);
-	answer = look(f, &t);
+	answer = look_up_link(f, &t);
 	assert_string_equal(answer.link->url, url);
 	await_release(&answer.link);
 }
@@ -128,13 +130,13 @@ static void a_live_link_is_never_overwritten(void **state)
 static void a_link_may_live_for_ever(void **state)
 {
 	struct fixture *f = *state;
-	struct link_target t = target(f, "sale-26");
+	struct link_target t = make_target(f, "sale-26");
 	Shortloop__Link link = link_number(f, 7), other = link_number(f, 8);
 	struct standalone_result result;
 
 	standalone_prepare(f->never, link.link_id, &link);
-	assert_true(create(f, &t, &link).expires == DURATION_NEVER);
-	result = create(f, &t, &other);
+	assert_true(create_link(f, &t, &link).expires == DURATION_NEVER);
+	result = create_link(f, &t, &other);
 	assert_true(result.existing_left == DURATION_NEVER);
 	await_release(&result.existing);
 }
@@ -142,7 +144,7 @@ static void a_link_may_live_for_ever(void **state)
 static void past_its_deadline_nothing_is_stored(void **state)
 {
 	struct fixture *f = *state;
-	struct link_target t = target(f, "sale-26");
+	struct link_target t = make_target(f, "sale-26");
 	Shortloop__Link link = link_number(f, 7);
 	struct standalone_result result;
 
@@ -159,8 +161,8 @@ static void past_its_deadline_nothing_is_stored(void **state)
 static void a_code_without_a_link_is_unknown(void **state)
 {
 	struct fixture *f = *state;
-	struct link_target t = target(f, "sale-26");
-	struct link_answer answer = look(f, &t);
+	struct link_target t = make_target(f, "sale-26");
+	struct link_answer answer = look_up_link(f, &t);
 
 	assert_int_equal(answer.outcome, LINK_OUTCOME_UNKNOWN);
 	assert_null(answer.link);
@@ -169,33 +171,33 @@ static void a_code_without_a_link_is_unknown(void **state)
 static void a_visit_renews_a_link_without_a_block(void **state)
 {
 	struct fixture *f = *state;
-	struct link_target t = target(f, "sale-26");
+	struct link_target t = make_target(f, "sale-26");
 	Shortloop__Link link = link_number(f, 7);
 	struct link_answer answer;
 	int64_t left;
 
-	create(f, &t, &link);
+	create_link(f, &t, &link);
 	redis_server_number(&f->server, "PEXPIRE l:{sale-26} 60000");
-	answer = look(f, &t);
+	answer = look_up_link(f, &t);
 	assert_true(answer.renew);
 	await_release(&answer.link);
 	must(f, await_renew(f->await, &t, &link, &left, &f->err));
 	assert_int_equal(left, CLOCK_DAY);
-	assert_in_range(pttl(f, &t), CLOCK_DAY - 5000, CLOCK_DAY);
+	assert_in_range(read_link_pttl(f, &t), CLOCK_DAY - 5000, CLOCK_DAY);
 }
 
 static void another_owners_link_is_not_renewed(void **state)
 {
 	struct fixture *f = *state;
-	struct link_target t = target(f, "sale-26");
+	struct link_target t = make_target(f, "sale-26");
 	Shortloop__Link former = link_number(f, 7), now = link_number(f, 8);
 	int64_t left;
 
-	create(f, &t, &now);
+	create_link(f, &t, &now);
 	redis_server_number(&f->server, "PEXPIRE l:{sale-26} 60000");
 	must(f, await_renew(f->await, &t, &former, &left, &f->err));
 	assert_int_equal(left, 0);
-	assert_in_range(pttl(f, &t), 1, 60000);
+	assert_in_range(read_link_pttl(f, &t), 1, 60000);
 }
 
 static void a_link_of_a_block_is_not_stored_alone(void **state)
@@ -224,7 +226,7 @@ static enum standalone_outcome try_create(struct fixture *f,
 					  const struct link_target *t,
 					  const Shortloop__Link *link)
 {
-	struct standalone_result result = create(f, t, link);
+	struct standalone_result result = create_link(f, t, link);
 
 	await_release(&result.existing);
 	return result.outcome;
@@ -250,7 +252,7 @@ static void assert_trace_outlives_link(struct fixture *f)
 static void an_alias_that_expired_waits_for_its_quarantine(void **state)
 {
 	struct fixture *f = *state;
-	struct link_target t = target(f, "sale-26");
+	struct link_target t = make_target(f, "sale-26");
 	Shortloop__Link link = brief_number(f, 7), next = link_number(f, 8);
 	struct standalone_result refused;
 
@@ -258,7 +260,7 @@ static void an_alias_that_expired_waits_for_its_quarantine(void **state)
 	assert_trace_outlives_link(f);
 	redis_server_number(&f->server, "PEXPIRE q:{sale-26} 60000");
 	await_expiry(f, "EXISTS l:{sale-26}");
-	refused = create(f, &t, &next);
+	refused = create_link(f, &t, &next);
 	assert_int_equal(refused.outcome, STANDALONE_QUARANTINED);
 	assert_null(refused.existing);
 	assert_in_range(refused.existing_left, 1, 60000);
@@ -270,11 +272,11 @@ static void an_alias_that_expired_waits_for_its_quarantine(void **state)
 static void a_renewed_alias_has_its_quarantine_after_that(void **state)
 {
 	struct fixture *f = *state;
-	struct link_target t = target(f, "sale-26");
+	struct link_target t = make_target(f, "sale-26");
 	Shortloop__Link link = link_number(f, 7), next = link_number(f, 8);
 	int64_t left, end;
 
-	create(f, &t, &link);
+	create_link(f, &t, &link);
 	redis_server_number(&f->server, "PEXPIRE l:{sale-26} 60000");
 	redis_server_number(&f->server, "PEXPIRE q:{sale-26} 60150");
 	end = redis_server_number(&f->server, "PEXPIRETIME q:{sale-26}");
@@ -293,11 +295,11 @@ static void a_renewed_alias_has_its_quarantine_after_that(void **state)
 static void an_alias_without_a_trace_gets_one_when_it_is_renewed(void **state)
 {
 	struct fixture *f = *state;
-	struct link_target t = target(f, "sale-26");
+	struct link_target t = make_target(f, "sale-26");
 	Shortloop__Link link = link_number(f, 7), next = link_number(f, 8);
 	int64_t left;
 
-	create(f, &t, &link);
+	create_link(f, &t, &link);
 	assert_int_equal(redis_server_number(&f->server, "DEL q:{sale-26}"), 1);
 	redis_server_number(&f->server, "PEXPIRE l:{sale-26} 60000");
 	must(f, await_renew(f->await, &t, &link, &left, &f->err));
@@ -309,7 +311,7 @@ static void an_alias_without_a_trace_gets_one_when_it_is_renewed(void **state)
 static void edit_life(struct fixture *f, const struct link_target *t,
 		      const struct link_class *ttl)
 {
-	struct link_answer before = look(f, t);
+	struct link_answer before = look_up_link(f, t);
 	Shortloop__Link after = *before.link;
 	int64_t expires;
 
@@ -322,11 +324,11 @@ static void edit_life(struct fixture *f, const struct link_target *t,
 static void an_edited_life_moves_the_quarantine(void **state)
 {
 	struct fixture *f = *state;
-	struct link_target t = target(f, "sale-26");
+	struct link_target t = make_target(f, "sale-26");
 	Shortloop__Link link = link_number(f, 7), next = link_number(f, 8);
 
 	standalone_prepare(f->never, link_id_blockless(7), &link);
-	create(f, &t, &link);
+	create_link(f, &t, &link);
 	assert_int_equal(redis_server_number(&f->server, "EXISTS q:{sale-26}"),
 			 0);
 	edit_life(f, &t, f->day);
@@ -348,7 +350,7 @@ static void codes_that_nobody_chooses_leave_no_trace(void **state)
 	struct link_target t;
 
 	must(f, linkstore_hash_code(f->hash, &of, 0, &t, &f->err));
-	create(f, &t, &link);
+	create_link(f, &t, &link);
 	assert_int_equal(redis_server_number(&f->server, "DBSIZE"), 6);
 }
 

@@ -238,7 +238,7 @@ static void ids_beyond_the_last_whole_block_are_refused(void **state)
 
 /* --- markers and ranges --------------------------------------------------- */
 
-static bool parses(const char *text, struct link_marker *ret)
+static bool parse_marker(const char *text, struct link_marker *ret)
 {
 	return marker_parse(text, strlen(text), ret);
 }
@@ -248,14 +248,15 @@ static void a_marker_is_read_field_by_field(void **state)
 	struct link_marker m;
 
 	(void)state;
-	assert_true(parses("3 o 30d 1700000000000 1800000000000 host#1", &m));
+	assert_true(
+		parse_marker("3 o 30d 1700000000000 1800000000000 host#1", &m));
 	assert_int_equal(m.generation, 3);
 	assert_true(m.open);
 	assert_string_equal(m.class_name, "30d");
 	assert_int_equal(m.opened, 1700000000000);
 	assert_int_equal(m.end, 1800000000000);
 	assert_string_equal(m.holder, "host#1");
-	assert_true(parses("1 c never 1 never h", &m));
+	assert_true(parse_marker("1 c never 1 never h", &m));
 	assert_true(m.end == DURATION_NEVER);
 }
 
@@ -278,7 +279,7 @@ static void a_damaged_marker_is_no_marker(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		if (parses(bad[i], &m))
+		if (parse_marker(bad[i], &m))
 			fail_msg("'%s' was read", bad[i]);
 }
 
@@ -287,12 +288,12 @@ static void a_block_ends_at_its_end(void **state)
 	struct link_marker m;
 
 	(void)state;
-	assert_true(parses("1 o 30d 100 200 h", &m));
+	assert_true(parse_marker("1 o 30d 100 200 h", &m));
 	assert_false(marker_ended(&m, 200));
 	assert_true(marker_ended(&m, 201));
-	assert_true(parses("1 c 30d 100 200 h", &m));
+	assert_true(parse_marker("1 c 30d 100 200 h", &m));
 	assert_true(marker_ended(&m, 0));
-	assert_true(parses("1 o never 100 never h", &m));
+	assert_true(parse_marker("1 o never 100 never h", &m));
 	assert_false(marker_ended(&m, INT64_MAX - 1));
 }
 

@@ -12,8 +12,8 @@
 
 static const char *const bad[] = {BAD}, *const both[] = {BAD, WORSE};
 
-static void block(struct fixture *f, const char *account, uint64_t link_id,
-		  const char *const *urls, size_t count)
+static void block_urls(struct fixture *f, const char *account, uint64_t link_id,
+		       const char *const *urls, size_t count)
 {
 	const struct url_decision decision = {
 		.link_id = link_id, .code = "abc", .key = "boss"};
@@ -35,7 +35,7 @@ static void let_go(struct fixture *f, const char *account, uint64_t link_id,
 					   f->await, &f->err)));
 }
 
-static int64_t lift(struct fixture *f, const char *account, const char *url)
+static int64_t lift_url(struct fixture *f, const char *account, const char *url)
 {
 	char id[URL_BLOCK_ID];
 	int64_t number;
@@ -104,8 +104,8 @@ static void check_all(struct fixture *f, const struct question *questions,
 	await_free(a);
 }
 
-static const char *check(struct fixture *f, const char *account,
-			 const char *url)
+static const char *check_url(struct fixture *f, const char *account,
+			     const char *url)
 {
 	const struct question question = {account, {url, NULL}};
 	struct answer answer;
@@ -137,14 +137,14 @@ static void a_url_is_blocked_for_its_account(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_null(check(f, "acme", BAD));
-	block(f, "acme", 7, both, 2);
-	assert_string_equal(check(f, "acme", BAD), BAD);
-	assert_string_equal(check(f, "acme", WORSE), WORSE);
-	assert_null(check(f, "acme", GOOD));
-	assert_null(check(f, "acme2", BAD));
+	assert_null(check_url(f, "acme", BAD));
+	block_urls(f, "acme", 7, both, 2);
+	assert_string_equal(check_url(f, "acme", BAD), BAD);
+	assert_string_equal(check_url(f, "acme", WORSE), WORSE);
+	assert_null(check_url(f, "acme", GOOD));
+	assert_null(check_url(f, "acme2", BAD));
 	let_go(f, "acme", 7, both, 2);
-	assert_null(check(f, "acme", BAD));
+	assert_null(check_url(f, "acme", BAD));
 	assert_int_equal(redis_server_number(&f->server, "EXISTS " BLOCKED), 0);
 }
 
@@ -152,7 +152,7 @@ static void what_is_decided_does_not_end(void **state)
 {
 	struct fixture *f = *state;
 
-	block(f, "acme", 7, bad, 1);
+	block_urls(f, "acme", 7, bad, 1);
 	assert_int_equal(redis_server_number(&f->server, "PTTL " BLOCKED), -1);
 }
 
@@ -160,15 +160,15 @@ static void a_url_is_free_when_its_last_link_is(void **state)
 {
 	struct fixture *f = *state;
 
-	block(f, "acme", 7, both, 2);
-	block(f, "acme", 8, bad, 1);
+	block_urls(f, "acme", 7, both, 2);
+	block_urls(f, "acme", 8, bad, 1);
 	let_go(f, "acme", 7, both, 2);
-	assert_string_equal(check(f, "acme", BAD), BAD);
-	assert_null(check(f, "acme", WORSE));
+	assert_string_equal(check_url(f, "acme", BAD), BAD);
+	assert_null(check_url(f, "acme", WORSE));
 	let_go(f, "acme", 9, bad, 1);
-	assert_string_equal(check(f, "acme", BAD), BAD);
+	assert_string_equal(check_url(f, "acme", BAD), BAD);
 	let_go(f, "acme", 8, bad, 1);
-	assert_null(check(f, "acme", BAD));
+	assert_null(check_url(f, "acme", BAD));
 }
 
 /* The call is repeated, as after a lost reply. */
@@ -180,27 +180,27 @@ static void the_same_sent_again_counts_once(void **state)
 
 	url_block_id(BAD, id);
 	snprintf(words, sizeof(words), "HGET " BLOCKED " %s", id);
-	block(f, "acme", 7, bad, 1);
+	block_urls(f, "acme", 7, bad, 1);
 	redis_server_text(&f->server, words, before);
-	block(f, "acme", 7, bad, 1);
+	block_urls(f, "acme", 7, bad, 1);
 	redis_server_text(&f->server, words, after);
 	assert_string_equal(before, after);
 	let_go(f, "acme", 7, bad, 1);
 	let_go(f, "acme", 7, bad, 1);
-	assert_null(check(f, "acme", BAD));
+	assert_null(check_url(f, "acme", BAD));
 }
 
 static void a_url_by_itself_is_let_go_with_no_link(void **state)
 {
 	struct fixture *f = *state;
 
-	block(f, "acme", 0, bad, 1);
-	block(f, "acme", 7, bad, 1);
+	block_urls(f, "acme", 0, bad, 1);
+	block_urls(f, "acme", 7, bad, 1);
 	let_go(f, "acme", 7, bad, 1);
-	assert_string_equal(check(f, "acme", BAD), BAD);
-	assert_int_equal(lift(f, "acme", BAD), 1);
-	assert_int_equal(lift(f, "acme", BAD), 0);
-	assert_null(check(f, "acme", BAD));
+	assert_string_equal(check_url(f, "acme", BAD), BAD);
+	assert_int_equal(lift_url(f, "acme", BAD), 1);
+	assert_int_equal(lift_url(f, "acme", BAD), 0);
+	assert_null(check_url(f, "acme", BAD));
 }
 
 /* One entry stays small whatever its account does; it is then lifted by hand.
@@ -210,11 +210,11 @@ static void of_very_many_links_the_url_is_blocked_by_itself(void **state)
 	struct fixture *f = *state;
 
 	for (uint64_t id = 1; id <= URL_BLOCK_LINKS + 50; id++)
-		block(f, "acme", id, bad, 1);
+		block_urls(f, "acme", id, bad, 1);
 	for (uint64_t id = 1; id <= URL_BLOCK_LINKS + 50; id++)
 		let_go(f, "acme", id, bad, 1);
-	assert_string_equal(check(f, "acme", BAD), BAD);
-	assert_int_equal(lift(f, "acme", BAD), 1);
+	assert_string_equal(check_url(f, "acme", BAD), BAD);
+	assert_int_equal(lift_url(f, "acme", BAD), 1);
 }
 
 static void a_redis_that_is_full_blocks_and_lets_go(void **state)
@@ -222,12 +222,12 @@ static void a_redis_that_is_full_blocks_and_lets_go(void **state)
 	struct fixture *f = *state;
 
 	freeReplyObject(redis_server_ask(&f->server, "CONFIG SET maxmemory 1"));
-	block(f, "acme", 7, bad, 1);
-	assert_string_equal(check(f, "acme", BAD), BAD);
-	block(f, "acme", 8, bad, 1);
+	block_urls(f, "acme", 7, bad, 1);
+	assert_string_equal(check_url(f, "acme", BAD), BAD);
+	block_urls(f, "acme", 8, bad, 1);
 	let_go(f, "acme", 8, bad, 1);
 	let_go(f, "acme", 7, bad, 1);
-	assert_null(check(f, "acme", BAD));
+	assert_null(check_url(f, "acme", BAD));
 }
 
 #define MANY 600
@@ -241,7 +241,7 @@ static void checks_of_one_turn_are_asked_together(void **state)
 	struct question *questions = calloc(MANY, sizeof(*questions));
 	struct answer *answers = calloc(MANY, sizeof(*answers));
 
-	block(f, "acme", 7, both, 2);
+	block_urls(f, "acme", 7, both, 2);
 	for (int i = 0; i < MANY; i++)
 		questions[i] = (struct question){
 			accounts[i % 3],

@@ -6,8 +6,8 @@
 
 /* --- look-up -------------------------------------------------------------- */
 
-static enum link_outcome look(struct fixture *f, const struct link_target *t,
-			      bool *ret_renew)
+static enum link_outcome
+look_up_outcome(struct fixture *f, const struct link_target *t, bool *ret_renew)
 {
 	struct link_answer answer;
 
@@ -24,7 +24,7 @@ static void a_fresh_link_redirects_and_needs_no_renewal(void **state)
 	struct link_target t = store_link(f, &block, 0);
 	bool renew;
 
-	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_REDIRECT);
+	assert_int_equal(look_up_outcome(f, &t, &renew), LINK_OUTCOME_REDIRECT);
 	assert_false(renew);
 }
 
@@ -35,10 +35,10 @@ static void a_code_never_issued_is_unknown(void **state)
 	bool renew;
 
 	linkstore_code(f->space, 3, 0, &t);
-	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_UNKNOWN);
+	assert_int_equal(look_up_outcome(f, &t, &renew), LINK_OUTCOME_UNKNOWN);
 	open_block(f, f->day);
 	linkstore_code(f->space, 0, 9, &t);
-	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_UNKNOWN);
+	assert_int_equal(look_up_outcome(f, &t, &renew), LINK_OUTCOME_UNKNOWN);
 }
 
 static void an_expired_link_is_gone(void **state)
@@ -49,7 +49,7 @@ static void an_expired_link_is_gone(void **state)
 	bool renew;
 
 	sleep_ms(1020);
-	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
+	assert_int_equal(look_up_outcome(f, &t, &renew), LINK_OUTCOME_GONE);
 }
 
 static void a_code_of_a_former_generation_is_gone(void **state)
@@ -60,9 +60,9 @@ static void a_code_of_a_former_generation_is_gone(void **state)
 
 	linkstore_code(f->space, 0, 9, &t);
 	set_marker(f, "2 o 1d 9999999999990 9999999999999 me");
-	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
+	assert_int_equal(look_up_outcome(f, &t, &renew), LINK_OUTCOME_GONE);
 	set_marker(f, "1 c 1d 9999999999990 9999999999999 me");
-	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
+	assert_int_equal(look_up_outcome(f, &t, &renew), LINK_OUTCOME_GONE);
 }
 
 /* Returns the generation of the link that the code had; 0 if it is unknown. */
@@ -129,7 +129,8 @@ static void a_code_of_the_first_generation_may_have_expired(void **state)
 			 cases[i].class,
 			 (long long)clock_real_ms() - cases[i].ago);
 		set_marker(f, text);
-		assert_int_equal(look(f, &t, &renew), cases[i].outcome);
+		assert_int_equal(look_up_outcome(f, &t, &renew),
+				 cases[i].outcome);
 	}
 }
 
@@ -160,14 +161,15 @@ static void deleted_and_blocked_links_say_so(void **state)
 
 	linkstore_code(f->space, 0, 9, &t);
 	put_state(f, &t, SHORTLOOP__LINK_STATE__LINK_DELETED);
-	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
+	assert_int_equal(look_up_outcome(f, &t, &renew), LINK_OUTCOME_GONE);
 	put_state(f, &t, SHORTLOOP__LINK_STATE__LINK_BLOCKED);
-	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_BLOCKED);
+	assert_int_equal(look_up_outcome(f, &t, &renew), LINK_OUTCOME_BLOCKED);
 }
 
 /* --- renew ---------------------------------------------------------------- */
 
-static void age(struct fixture *f, const struct link_target *t, int64_t left)
+static void set_remaining_life(struct fixture *f, const struct link_target *t,
+			       int64_t left)
 {
 	char words[128];
 
@@ -176,8 +178,8 @@ static void age(struct fixture *f, const struct link_target *t, int64_t left)
 	redis_server_number(&f->server, words);
 }
 
-static int64_t renew(struct fixture *f, const struct link_target *t,
-		     uint64_t link_id_change)
+static int64_t renew_link(struct fixture *f, const struct link_target *t,
+			  uint64_t link_id_change)
 {
 	struct link_answer answer;
 	Shortloop__Link link;
@@ -199,11 +201,12 @@ static void a_visit_to_an_ageing_link_asks_for_renewal(void **state)
 	struct link_target t = store_link(f, &block, 0);
 	bool wanted;
 
-	age(f, &t, CLOCK_DAY - CLOCK_HOUR - 1000);
-	assert_int_equal(look(f, &t, &wanted), LINK_OUTCOME_REDIRECT);
+	set_remaining_life(f, &t, CLOCK_DAY - CLOCK_HOUR - 1000);
+	assert_int_equal(look_up_outcome(f, &t, &wanted),
+			 LINK_OUTCOME_REDIRECT);
 	assert_true(wanted);
-	assert_true(renew(f, &t, 0) == CLOCK_DAY);
-	assert_true(pttl(f, &t) > CLOCK_DAY - 5000);
+	assert_true(renew_link(f, &t, 0) == CLOCK_DAY);
+	assert_true(read_link_pttl(f, &t) > CLOCK_DAY - 5000);
 }
 
 static void renewing_lifts_the_marker_above_the_link(void **state)
@@ -217,10 +220,10 @@ static void renewing_lifts_the_marker_above_the_link(void **state)
 	snprintf(text, sizeof(text), "1 o 1d 1000 %lld %s",
 		 (long long)now + 60000, block.holder);
 	set_marker(f, text);
-	age(f, &t, 50000);
-	renew(f, &t, 0);
-	assert_true(marker(f, 0).end >= now + CLOCK_DAY);
-	assert_true(marker(f, 0).end >= now + pttl(f, &t));
+	set_remaining_life(f, &t, 50000);
+	renew_link(f, &t, 0);
+	assert_true(read_marker(f, 0).end >= now + CLOCK_DAY);
+	assert_true(read_marker(f, 0).end >= now + read_link_pttl(f, &t));
 }
 
 /* This holds even if the clock advances while the script runs. */
@@ -232,9 +235,9 @@ static void no_renewed_link_outlives_the_end_of_its_block(void **state)
 
 	sleep_ms(HOLD + 10);
 	for (int i = 0; i < 3000; i++) {
-		age(f, &t, 50000);
-		renew(f, &t, 0);
-		assert_true(gone_at(f, &t) <= marker(f, 0).end);
+		set_remaining_life(f, &t, 50000);
+		renew_link(f, &t, 0);
+		assert_true(gone_at(f, &t) <= read_marker(f, 0).end);
 	}
 }
 
@@ -248,9 +251,9 @@ static void renewing_never_lowers_the_marker(void **state)
 	snprintf(text, sizeof(text), "1 o 1d 1000 9999999999999 %s",
 		 block.holder);
 	set_marker(f, text);
-	age(f, &t, 1000);
-	renew(f, &t, 0);
-	assert_true(marker(f, 0).end == 9999999999999);
+	set_remaining_life(f, &t, 1000);
+	renew_link(f, &t, 0);
+	assert_true(read_marker(f, 0).end == 9999999999999);
 }
 
 static void a_young_link_is_left_alone(void **state)
@@ -259,9 +262,9 @@ static void a_young_link_is_left_alone(void **state)
 	struct link_block block = open_block(f, f->day);
 	struct link_target t = store_link(f, &block, 0);
 
-	age(f, &t, CLOCK_DAY - 60 * 1000);
-	renew(f, &t, 0);
-	assert_true(pttl(f, &t) <= CLOCK_DAY - 60 * 1000);
+	set_remaining_life(f, &t, CLOCK_DAY - 60 * 1000);
+	renew_link(f, &t, 0);
+	assert_true(read_link_pttl(f, &t) <= CLOCK_DAY - 60 * 1000);
 }
 
 static void another_owners_link_is_not_renewed(void **state)
@@ -270,9 +273,9 @@ static void another_owners_link_is_not_renewed(void **state)
 	struct link_block block = open_block(f, f->day);
 	struct link_target t = store_link(f, &block, 0);
 
-	age(f, &t, 5000);
-	assert_int_equal(renew(f, &t, 1), 0);
-	assert_true(pttl(f, &t) <= 5000);
+	set_remaining_life(f, &t, 5000);
+	assert_int_equal(renew_link(f, &t, 1), 0);
+	assert_true(read_link_pttl(f, &t) <= 5000);
 }
 
 static void a_link_of_a_closed_block_is_not_renewed(void **state)
@@ -281,12 +284,12 @@ static void a_link_of_a_closed_block_is_not_renewed(void **state)
 	struct link_block block = open_block(f, f->day);
 	struct link_target t = store_link(f, &block, 0);
 
-	age(f, &t, 5000);
+	set_remaining_life(f, &t, 5000);
 	set_marker(f, "1 c 1d 1000 2000 me");
-	assert_int_equal(renew(f, &t, 0), 0);
+	assert_int_equal(renew_link(f, &t, 0), 0);
 	set_marker(f, "2 o 1d 1000 2000 me");
-	assert_int_equal(renew(f, &t, 0), 0);
-	assert_true(pttl(f, &t) <= 5000);
+	assert_int_equal(renew_link(f, &t, 0), 0);
+	assert_true(read_link_pttl(f, &t) <= 5000);
 }
 
 static void a_link_whose_marker_is_lost_is_renewed(void **state)
@@ -295,9 +298,9 @@ static void a_link_whose_marker_is_lost_is_renewed(void **state)
 	struct link_block block = open_block(f, f->day);
 	struct link_target t = store_link(f, &block, 0);
 
-	age(f, &t, 5000);
+	set_remaining_life(f, &t, 5000);
 	redis_server_number(&f->server, "DEL m:{s5:0}");
-	assert_true(renew(f, &t, 0) == CLOCK_DAY);
+	assert_true(renew_link(f, &t, 0) == CLOCK_DAY);
 }
 
 static void a_link_that_never_expires_stays_so(void **state)
@@ -306,8 +309,8 @@ static void a_link_that_never_expires_stays_so(void **state)
 	struct link_block block = open_block(f, f->never);
 	struct link_target t = store_link(f, &block, 0);
 
-	assert_true(renew(f, &t, 0) == DURATION_NEVER);
-	assert_int_equal(pttl(f, &t), -1);
+	assert_true(renew_link(f, &t, 0) == DURATION_NEVER);
+	assert_int_equal(read_link_pttl(f, &t), -1);
 }
 
 static void anothers_link_that_never_expires_is_not_the_visitors(void **state)
@@ -316,7 +319,7 @@ static void anothers_link_that_never_expires_is_not_the_visitors(void **state)
 	struct link_block block = open_block(f, f->never);
 	struct link_target t = store_link(f, &block, 0);
 
-	assert_int_equal(renew(f, &t, 1), 0);
+	assert_int_equal(renew_link(f, &t, 1), 0);
 }
 
 int main(void)

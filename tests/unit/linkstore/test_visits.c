@@ -24,8 +24,8 @@ static struct link_target store_alias(struct fixture *f, uint64_t link_id)
 }
 
 /* Returns the number of used visits; negative if the visit was refused. */
-static int visit(struct fixture *f, const struct link_target *t,
-		 uint64_t link_id, uint64_t max)
+static int count_visit(struct fixture *f, const struct link_target *t,
+		       uint64_t link_id, uint64_t max)
 {
 	enum visit_count result;
 	uint64_t used;
@@ -35,8 +35,9 @@ static int visit(struct fixture *f, const struct link_target *t,
 	return result == VISIT_COUNTED ? (int)used : -(int)used;
 }
 
-static enum visit_count fetch(struct fixture *f, const struct link_target *t,
-			      uint64_t max, uint64_t max_fetches)
+static enum visit_count count_fetch(struct fixture *f,
+				    const struct link_target *t, uint64_t max,
+				    uint64_t max_fetches)
 {
 	enum visit_count result;
 
@@ -46,8 +47,9 @@ static enum visit_count fetch(struct fixture *f, const struct link_target *t,
 }
 
 /* Returns whether the counts are these. */
-static bool counted(struct fixture *f, const struct link_target *t,
-		    uint64_t link_id, const char *visits, const char *fetches)
+static bool has_counts(struct fixture *f, const struct link_target *t,
+		       uint64_t link_id, const char *visits,
+		       const char *fetches)
 {
 	char words[128];
 	redisReply *reply;
@@ -67,10 +69,10 @@ static bool counted(struct fixture *f, const struct link_target *t,
 	return same;
 }
 
-static bool used(struct fixture *f, const struct link_target *t,
-		 uint64_t link_id, const char *visits)
+static bool has_used_visits(struct fixture *f, const struct link_target *t,
+			    uint64_t link_id, const char *visits)
 {
-	return counted(f, t, link_id, visits, "");
+	return has_counts(f, t, link_id, visits, "");
 }
 
 static uint64_t id_at(struct fixture *f, const struct link_target *t)
@@ -89,14 +91,14 @@ static void the_first_so_many_visits_are_allowed(void **state)
 	struct fixture *f = *state;
 	struct link_target t = store_alias(f, ID);
 
-	assert_true(used(f, &t, ID, ""));
+	assert_true(has_used_visits(f, &t, ID, ""));
 	for (int i = 1; i <= 3; i++)
-		assert_int_equal(visit(f, &t, ID, 3), i);
-	assert_int_equal(visit(f, &t, ID, 3), -3);
-	assert_int_equal(visit(f, &t, ID, 3), -3);
-	assert_true(used(f, &t, ID, "3"));
+		assert_int_equal(count_visit(f, &t, ID, 3), i);
+	assert_int_equal(count_visit(f, &t, ID, 3), -3);
+	assert_int_equal(count_visit(f, &t, ID, 3), -3);
+	assert_true(has_used_visits(f, &t, ID, "3"));
 	/* An edit allows more visits. */
-	assert_int_equal(visit(f, &t, ID, 4), 4);
+	assert_int_equal(count_visit(f, &t, ID, 4), 4);
 }
 
 /* A link that may be visited once, and previews that would use up the visit. */
@@ -105,17 +107,17 @@ static void fetches_use_no_visit_and_are_bounded_themselves(void **state)
 	struct fixture *f = *state;
 	struct link_target t = store_alias(f, ID);
 
-	assert_int_equal(fetch(f, &t, 1, 2), VISIT_COUNTED);
-	assert_int_equal(fetch(f, &t, 1, 2), VISIT_COUNTED);
-	assert_int_equal(fetch(f, &t, 1, 2), FETCH_NONE_LEFT);
-	assert_true(counted(f, &t, ID, "", "2"));
-	assert_int_equal(visit(f, &t, ID, 1), 1);
-	assert_int_equal(visit(f, &t, ID, 1), -1);
+	assert_int_equal(count_fetch(f, &t, 1, 2), VISIT_COUNTED);
+	assert_int_equal(count_fetch(f, &t, 1, 2), VISIT_COUNTED);
+	assert_int_equal(count_fetch(f, &t, 1, 2), FETCH_NONE_LEFT);
+	assert_true(has_counts(f, &t, ID, "", "2"));
+	assert_int_equal(count_visit(f, &t, ID, 1), 1);
+	assert_int_equal(count_visit(f, &t, ID, 1), -1);
 	/* This holds even where more fetches are allowed: there is nothing to
 	 * see. */
-	assert_int_equal(fetch(f, &t, 1, 100), VISIT_NONE_LEFT);
-	assert_true(counted(f, &t, ID, "1", "2"));
-	assert_int_equal(fetch(f, &t, 2, 0), FETCH_NONE_LEFT);
+	assert_int_equal(count_fetch(f, &t, 1, 100), VISIT_NONE_LEFT);
+	assert_true(has_counts(f, &t, ID, "1", "2"));
+	assert_int_equal(count_fetch(f, &t, 2, 0), FETCH_NONE_LEFT);
 }
 
 static void links_in_blocks_are_counted_in_their_slot(void **state)
@@ -125,7 +127,7 @@ static void links_in_blocks_are_counted_in_their_slot(void **state)
 	struct link_target t = store_link(f, &block, 0);
 	char words[128];
 
-	assert_int_equal(visit(f, &t, id_at(f, &t), 2), 1);
+	assert_int_equal(count_visit(f, &t, id_at(f, &t), 2), 1);
 	snprintf(words, sizeof(words), "HGET v:{s5:0}:%llu visits",
 		 (unsigned long long)id_at(f, &t));
 	assert_int_equal(redis_server_number(&f->server, words), 1);
@@ -149,7 +151,7 @@ static void the_count_lives_as_long_as_the_link(void **state)
 	int64_t left;
 
 	redis_server_number(&f->server, "PEXPIRE l:{sale-26} 60000");
-	visit(f, &t, ID, 3);
+	count_visit(f, &t, ID, 3);
 	assert_in_range(count_left(f, t.code), 55000, 60000);
 	must(f, await_lookup(f->await, &t, &read, &f->err));
 	must(f, await_renew(f->await, &t, read.link, &left, &f->err));
@@ -184,12 +186,12 @@ static void a_deleted_link_has_no_more_visits(void **state)
 	uint64_t n;
 
 	f->config.quarantine = CLOCK_DAY;
-	visit(f, &t, ID, 3);
+	count_visit(f, &t, ID, 3);
 	delete_link(f, &t);
 	must_fail(f,
 		  await_count_visit(f->await, &t, ID, 3, &result, &n, &f->err),
 		  ERROR_NOTFOUND);
-	assert_true(used(f, &t, ID, "1"));
+	assert_true(has_used_visits(f, &t, ID, "1"));
 }
 
 /* Redirectors of an earlier version count without a check of the link's state:
@@ -200,11 +202,11 @@ static void a_tombstone_keeps_the_count_as_long_as_it_lives(void **state)
 	struct link_target t = store_alias(f, ID);
 
 	f->config.quarantine = CLOCK_HOUR;
-	visit(f, &t, ID, 3);
+	count_visit(f, &t, ID, 3);
 	delete_link(f, &t);
-	assert_true(used(f, &t, ID, "1"));
+	assert_true(has_used_visits(f, &t, ID, "1"));
 	assert_in_range(count_left(f, t.code), CLOCK_HOUR - 50000, CLOCK_HOUR);
-	assert_in_range(pttl(f, &t), CLOCK_HOUR - 50000, CLOCK_HOUR);
+	assert_in_range(read_link_pttl(f, &t), CLOCK_HOUR - 50000, CLOCK_HOUR);
 }
 
 static void a_link_that_was_never_visited_leaves_no_count(void **state)
@@ -234,7 +236,7 @@ static void visits_of_long_urls_are_counted(void **state)
 	after.url = url;
 	must(f, await_edit(f->await, &t, read.link, &after, NULL, &expires,
 			   &f->err));
-	assert_int_equal(visit(f, &t, ID, 3), 1);
+	assert_int_equal(count_visit(f, &t, ID, 3), 1);
 	await_release(&read.link);
 }
 
@@ -253,7 +255,7 @@ static void another_owners_visits_are_not_counted(void **state)
 		  await_count_visit(f->await, &t, link_id_blockless(8), 3,
 				    &result, &n, &f->err),
 		  ERROR_NOTFOUND);
-	assert_true(used(f, &t, ID, ""));
+	assert_true(has_used_visits(f, &t, ID, ""));
 }
 
 int main(void)

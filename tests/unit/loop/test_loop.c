@@ -26,7 +26,7 @@ struct world {
 	int order_len;
 };
 
-static int setup(void **state)
+static int make_world(void **state)
 {
 	static struct world w;
 
@@ -40,7 +40,7 @@ static int setup(void **state)
 	return w.loop ? 0 : -1;
 }
 
-static int teardown(void **state)
+static int drop_world(void **state)
 {
 	struct world *w = *state;
 
@@ -52,12 +52,12 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void run(struct world *w)
+static void run_loop(struct world *w)
 {
 	assert_int_equal(loop_run(w->loop, &w->err), 0);
 }
 
-static void stop(void *arg)
+static void stop_loop(void *arg)
 {
 	struct world *w = arg;
 
@@ -94,7 +94,7 @@ static void a_readable_descriptor_calls_back(void **state)
 	w->watch = loop_watch_fd(w->loop, w->pair[0], EPOLLIN, on_readable, w,
 				 &w->err);
 	send_byte(w->pair[1]);
-	run(w);
+	run_loop(w);
 	assert_int_equal(w->calls, 1);
 }
 
@@ -128,7 +128,7 @@ static void a_watch_freed_in_a_callback_is_not_called_again(void **state)
 				 &w->err);
 	send_byte(w->pair[1]);
 	send_byte(w->pair2[1]);
-	run(w);
+	run_loop(w);
 	assert_int_equal(w->calls, 1);
 }
 
@@ -140,9 +140,9 @@ static void a_watch_with_no_events_is_silent(void **state)
 				 &w->err);
 	assert_int_equal(loop_watch_set(w->watch, 0, &w->err), 0);
 	send_byte(w->pair[1]);
-	w->timer = loop_timer_new(w->loop, stop, w, &w->err);
+	w->timer = loop_timer_new(w->loop, stop_loop, w, &w->err);
 	loop_timer_set(w->timer, 20);
-	run(w);
+	run_loop(w);
 	assert_int_equal(w->calls, 0);
 }
 
@@ -153,7 +153,7 @@ static void a_timer_fires_once_and_not_early(void **state)
 
 	w->timer = loop_timer_new(w->loop, count_and_stop, w, &w->err);
 	loop_timer_set(w->timer, 30);
-	run(w);
+	run_loop(w);
 	assert_int_equal(w->calls, 1);
 	assert_true(clock_monotonic_ms() - start >= 29);
 }
@@ -163,7 +163,7 @@ struct numbered {
 	int number;
 };
 
-static void note(void *arg)
+static void record_number(void *arg)
 {
 	struct numbered *n = arg;
 
@@ -180,12 +180,13 @@ static void timers_fire_in_the_order_of_their_times(void **state)
 
 	for (int i = 0; i < 5; i++) {
 		n[i] = (struct numbered){w, delays[i]};
-		loop_timer_set(loop_timer_new(w->loop, note, &n[i], &w->err),
-			       delays[i]);
+		loop_timer_set(
+			loop_timer_new(w->loop, record_number, &n[i], &w->err),
+			delays[i]);
 	}
-	end = loop_timer_new(w->loop, stop, w, &w->err);
+	end = loop_timer_new(w->loop, stop_loop, w, &w->err);
 	loop_timer_set(end, 40);
-	run(w);
+	run_loop(w);
 	assert_memory_equal(w->order, expected, sizeof(expected));
 }
 
@@ -197,7 +198,7 @@ static void a_timer_moved_later_keeps_to_its_new_time(void **state)
 	w->timer = loop_timer_new(w->loop, count_and_stop, w, &w->err);
 	loop_timer_set(w->timer, 5);
 	loop_timer_set(w->timer, 60);
-	run(w);
+	run_loop(w);
 	assert_true(clock_monotonic_ms() - start >= 59);
 }
 
@@ -209,20 +210,20 @@ static void a_timer_moved_earlier_keeps_to_its_new_time(void **state)
 	w->timer = loop_timer_new(w->loop, count_and_stop, w, &w->err);
 	loop_timer_set(w->timer, 60000);
 	loop_timer_set(w->timer, 5);
-	run(w);
+	run_loop(w);
 	assert_true(clock_monotonic_ms() - start < 30000);
 }
 
 static void a_stopped_timer_stays_silent(void **state)
 {
 	struct world *w = *state;
-	struct loop_timer *end = loop_timer_new(w->loop, stop, w, &w->err);
+	struct loop_timer *end = loop_timer_new(w->loop, stop_loop, w, &w->err);
 
 	w->timer = loop_timer_new(w->loop, count_and_stop, w, &w->err);
 	loop_timer_set(w->timer, 5);
 	loop_timer_stop(w->timer);
 	loop_timer_set(end, 20);
-	run(w);
+	run_loop(w);
 	assert_int_equal(w->calls, 0);
 }
 
@@ -240,10 +241,10 @@ static void a_timer_may_free_itself(void **state)
 
 	w->timer = loop_timer_new(w->loop, free_itself, w, &w->err);
 	loop_timer_set(w->timer, 0);
-	run(w);
+	run_loop(w);
 }
 
-static void rearm(void *arg)
+static void rearm_timer(void *arg)
 {
 	struct world *w = arg;
 
@@ -255,12 +256,12 @@ static void a_timer_rearmed_with_no_delay_does_not_starve_events(void **state)
 {
 	struct world *w = *state;
 
-	w->timer = loop_timer_new(w->loop, rearm, w, &w->err);
+	w->timer = loop_timer_new(w->loop, rearm_timer, w, &w->err);
 	loop_timer_set(w->timer, 0);
 	w->watch = loop_watch_fd(w->loop, w->pair[0], EPOLLIN, on_readable, w,
 				 &w->err);
 	send_byte(w->pair[1]);
-	run(w);
+	run_loop(w);
 	assert_true(w->calls >= 1);
 }
 
@@ -271,9 +272,9 @@ static void posted_work_runs_in_order(void **state)
 	struct numbered n[] = {{w, 1}, {w, 2}, {w, 3}};
 
 	for (int i = 0; i < 3; i++)
-		loop_post(w->loop, note, &n[i], &w->err);
-	loop_post(w->loop, stop, w, &w->err);
-	run(w);
+		loop_post(w->loop, record_number, &n[i], &w->err);
+	loop_post(w->loop, stop_loop, w, &w->err);
+	run_loop(w);
 	assert_memory_equal(w->order, expected, sizeof(expected));
 }
 
@@ -308,7 +309,7 @@ static void no_post_from_two_threads_is_lost(void **state)
 
 	pthread_create(&a, NULL, post_many, &p);
 	pthread_create(&b, NULL, post_many, &p);
-	run(w);
+	run_loop(w);
 	pthread_join(a, NULL);
 	pthread_join(b, NULL);
 	assert_int_equal(atomic_load(&p.ran), 2000);
@@ -320,11 +321,11 @@ static void hooks_run_after_the_events_in_order(void **state)
 	static const int expected[] = {1, 2, 3};
 	struct numbered event = {w, 1}, first = {w, 2}, second = {w, 3};
 
-	loop_on_turn_end(w->loop, note, &first, &w->err);
-	loop_on_turn_end(w->loop, note, &second, &w->err);
-	loop_post(w->loop, note, &event, &w->err);
-	loop_post(w->loop, stop, w, &w->err);
-	run(w);
+	loop_on_turn_end(w->loop, record_number, &first, &w->err);
+	loop_on_turn_end(w->loop, record_number, &second, &w->err);
+	loop_post(w->loop, record_number, &event, &w->err);
+	loop_post(w->loop, stop_loop, w, &w->err);
+	run_loop(w);
 	assert_memory_equal(w->order, expected, sizeof(expected));
 }
 
@@ -333,12 +334,12 @@ static void a_stop_before_the_run_is_not_forgotten(void **state)
 	struct world *w = *state;
 
 	loop_stop(w->loop);
-	run(w);
+	run_loop(w);
 }
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
 	const struct CMUnitTest tests[] = {
 		CASE(a_readable_descriptor_calls_back),
 		CASE(a_bad_descriptor_is_an_error),

@@ -23,7 +23,7 @@ struct world {
 	bool done_on_loop;
 };
 
-static int setup(void **state)
+static int make_world(void **state)
 {
 	static struct world w;
 
@@ -36,7 +36,7 @@ static int setup(void **state)
 	return w.loop && w.workers ? 0 : -1;
 }
 
-static int teardown(void **state)
+static int drop_world(void **state)
 {
 	struct world *w = *state;
 
@@ -66,7 +66,7 @@ static void job_done(void *arg)
 		loop_stop(w->loop);
 }
 
-static int submit(struct world *w)
+static int submit_job(struct world *w)
 {
 	return workers_submit(w->workers, w->loop, job_run, job_done, w,
 			      &w->err);
@@ -77,7 +77,7 @@ static void done_runs_on_the_loop_that_submitted(void **state)
 	struct world *w = *state;
 
 	w->expected = 1;
-	assert_int_equal(submit(w), 0);
+	assert_int_equal(submit_job(w), 0);
 	assert_int_equal(loop_run(w->loop, &w->err), 0);
 	assert_true(w->done_on_loop);
 }
@@ -88,7 +88,7 @@ static void every_job_runs_once(void **state)
 
 	w->expected = 4;
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(submit(w), 0);
+		assert_int_equal(submit_job(w), 0);
 	assert_int_equal(loop_run(w->loop, &w->err), 0);
 	assert_int_equal(atomic_load(&w->runs), 4);
 }
@@ -99,7 +99,7 @@ static void worker_numbers_stay_below_the_thread_count(void **state)
 
 	w->expected = 3;
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(submit(w), 0);
+		assert_int_equal(submit_job(w), 0);
 	assert_int_equal(loop_run(w->loop, &w->err), 0);
 	assert_in_range(atomic_load(&w->highest), 0, 1);
 }
@@ -112,7 +112,7 @@ static void a_full_queue_refuses(void **state)
 	pthread_mutex_lock(&w->gate);
 	/* Two jobs run (and wait at the gate), four are queued; the seventh is
 	 * refused, however far the threads have come. */
-	while (accepted < 7 && submit(w) == 0)
+	while (accepted < 7 && submit_job(w) == 0)
 		accepted++;
 	pthread_mutex_unlock(&w->gate);
 	assert_in_range(accepted, 4, 6);
@@ -125,7 +125,7 @@ static void freeing_finishes_what_is_queued(void **state)
 	struct world *w = *state;
 
 	for (int i = 0; i < 4; i++)
-		submit(w);
+		submit_job(w);
 	workers_free(w->workers);
 	w->workers = NULL;
 	assert_int_equal(atomic_load(&w->runs), 4);
@@ -169,7 +169,7 @@ static void order_release(struct order *o)
 	pthread_mutex_destroy(&o->gate);
 }
 
-static void tell(struct work *work, unsigned index)
+static void record_turn(struct work *work, unsigned index)
 {
 	struct order *o = ((struct told *)work)->order;
 
@@ -181,10 +181,10 @@ static void tell(struct work *work, unsigned index)
 	pthread_mutex_unlock(&o->lock);
 }
 
-static void push(struct workers *w, struct order *o, struct told *told,
-		 uint64_t whose)
+static void push_work(struct workers *w, struct order *o, struct told *told,
+		      uint64_t whose)
 {
-	*told = (struct told){{.run = tell, .whose = whose}, o};
+	*told = (struct told){{.run = record_turn, .whose = whose}, o};
 	assert_true(workers_push(w, &told->work));
 }
 
@@ -198,11 +198,11 @@ static void those_who_wait_take_turns(void **state)
 	(void)state;
 	order_init(&o);
 	pthread_mutex_lock(&o.gate);
-	push(w, &o, &first, 1);
+	push_work(w, &o, &first, 1);
 	for (size_t i = 0; i < ASKED; i++)
-		push(w, &o, &one[i], 1);
+		push_work(w, &o, &one[i], 1);
 	for (size_t i = 0; i < 3; i++)
-		push(w, &o, &other[i], 2);
+		push_work(w, &o, &other[i], 2);
 	pthread_mutex_unlock(&o.gate);
 	workers_free(w);
 	assert_int_equal(o.count, 1 + ASKED + 3);
@@ -214,7 +214,7 @@ static void those_who_wait_take_turns(void **state)
 }
 
 /* Runs until it is released, or until the timeout of a failed test. */
-static void stay(struct work *work, unsigned index)
+static void run_until_released(struct work *work, unsigned index)
 {
 	struct order *o = ((struct told *)work)->order;
 	struct timespec until;
@@ -245,7 +245,7 @@ static void let_go(struct work *work, unsigned index)
 }
 
 /* Waits until this many jobs have begun. */
-static void await(struct order *o, size_t count)
+static void await_begun_jobs(struct order *o, size_t count)
 {
 	struct timespec until;
 
@@ -271,12 +271,13 @@ static void one_who_asks_much_leaves_half_to_others(void **state)
 	(void)state;
 	order_init(&o);
 	for (size_t i = 0; i < 5; i++) {
-		one[i] = (struct told){{.run = stay, .whose = 1}, &o};
+		one[i] = (struct told){{.run = run_until_released, .whose = 1},
+				       &o};
 		assert_true(workers_push(w, &one[i].work));
 	}
-	other[0] = (struct told){{.run = stay, .whose = 2}, &o};
+	other[0] = (struct told){{.run = run_until_released, .whose = 2}, &o};
 	assert_true(workers_push(w, &other[0].work));
-	await(&o, 3);
+	await_begun_jobs(&o, 3);
 	other[1] = (struct told){{.run = let_go, .whose = 2}, &o};
 	assert_true(workers_push(w, &other[1].work));
 	workers_free(w);
@@ -295,10 +296,10 @@ static void what_is_nobodys_may_have_all_threads(void **state)
 	(void)state;
 	order_init(&o);
 	for (size_t i = 0; i < 3; i++) {
-		all[i] = (struct told){{.run = stay}, &o};
+		all[i] = (struct told){{.run = run_until_released}, &o};
 		assert_true(workers_push(w, &all[i].work));
 	}
-	await(&o, 3);
+	await_begun_jobs(&o, 3);
 	pthread_mutex_lock(&o.lock);
 	o.released = true;
 	pthread_cond_broadcast(&o.changed);
@@ -309,7 +310,7 @@ static void what_is_nobodys_may_have_all_threads(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
 	const struct CMUnitTest tests[] = {
 		CASE(done_runs_on_the_loop_that_submitted),
 		CASE(every_job_runs_once),

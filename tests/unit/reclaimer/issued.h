@@ -4,7 +4,8 @@
 
 #include "tests/unit/linkstore/fixture.h"
 
-static inline void say(struct fixture *f, int argc, const char **argv)
+static inline void run_command_argv(struct fixture *f, int argc,
+				    const char **argv)
 {
 	redisReply *reply;
 
@@ -13,7 +14,7 @@ static inline void say(struct fixture *f, int argc, const char **argv)
 	freeReplyObject(reply);
 }
 
-static inline void ask(struct fixture *f, const char *words)
+static inline void run_command(struct fixture *f, const char *words)
 {
 	freeReplyObject(redis_server_ask(&f->server, words));
 }
@@ -23,10 +24,10 @@ static inline void put_marker(struct fixture *f, int block, const char *text)
 	char key[64];
 
 	snprintf(key, sizeof(key), "m:{s5:%d}", block);
-	say(f, 3, (const char *[]){"SET", key, text});
+	run_command_argv(f, 3, (const char *[]){"SET", key, text});
 }
 
-static inline long long members(struct fixture *f, const char *set)
+static inline long long count_members(struct fixture *f, const char *set)
 {
 	char words[64];
 
@@ -45,7 +46,7 @@ static inline void issue_until(struct fixture *f, const char *member,
 	redis_server_number(&f->server, words);
 }
 
-static inline void issue(struct fixture *f, const char *member)
+static inline void issue_member(struct fixture *f, const char *member)
 {
 	issue_until(f, member, 1000);
 }

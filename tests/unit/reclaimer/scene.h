@@ -37,7 +37,7 @@ static inline struct scene fill_scene(struct fixture *f)
 	return s;
 }
 
-static inline int scan(struct fixture *f, struct scene *s)
+static inline int scan_scene(struct fixture *f, struct scene *s)
 {
 	return chunk_scan(s->chunk, f->server.redis, f->space, s->gaps,
 			  due_feed_now(s->feed), &f->err);
@@ -56,12 +56,12 @@ static inline struct scene open_scene(struct fixture *f)
 	for (int i = 0; i < BLOCKS; i++)
 		put_block(f, 2 * i);
 	s = fill_scene(f);
-	must(f, scan(f, &s));
+	must(f, scan_scene(f, &s));
 	must(f, close_blocks(f, &s));
 	return s;
 }
 
-static inline int settle(struct fixture *f, struct scene *s)
+static inline int settle_scene(struct fixture *f, struct scene *s)
 {
 	const struct settle_merge merge = {0};
 

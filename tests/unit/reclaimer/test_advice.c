@@ -77,8 +77,8 @@ static int tear_down(void **state)
 }
 
 /* Adds blocks in which the first `live` codes have a link. */
-static void blocks(struct world *w, int count, int live,
-		   const struct neighbours groups[3])
+static void add_blocks(struct world *w, int count, int live,
+		       const struct neighbours groups[3])
 {
 	int64_t ends[40] = {0};
 
@@ -88,15 +88,15 @@ static void blocks(struct world *w, int count, int live,
 		estimate_add(&w->sampling.figures, ends, NOW + 1, NOW, groups);
 }
 
-static const struct advice *advice(struct world *w)
+static const struct advice *compute_advice(struct world *w)
 {
 	advice_make(&w->sampling, &w->ledger, &w->advice);
 	return &w->advice;
 }
 
-static uint32_t best(struct world *w)
+static uint32_t best_block_size(struct world *w)
 {
-	const struct advice *a = advice(w);
+	const struct advice *a = compute_advice(w);
 
 	return a->sizes[a->best].size;
 }
@@ -105,8 +105,8 @@ static void half_dead_blocks_ought_to_be_smaller(void **state)
 {
 	struct world *w = *state;
 
-	blocks(w, 50, 10, alone);
-	assert_int_equal(best(w), 10);
+	add_blocks(w, 50, 10, alone);
+	assert_int_equal(best_block_size(w), 10);
 	assert_non_null(strstr(w->advice.size_reason, "blocks of 10 would"));
 }
 
@@ -115,8 +115,8 @@ static void not_if_the_markers_weigh_too_much(void **state)
 	struct world *w = *state;
 
 	w->sampling.link_bytes = 20;
-	blocks(w, 50, 10, alone);
-	assert_int_equal(best(w), 40);
+	add_blocks(w, 50, 10, alone);
+	assert_int_equal(best_block_size(w), 40);
 	assert_non_null(strstr(w->advice.size_reason, "markers weigh"));
 }
 
@@ -124,26 +124,26 @@ static void full_blocks_among_full_ones_may_be_larger(void **state)
 {
 	struct world *w = *state;
 
-	blocks(w, 50, 40, among);
-	assert_int_equal(best(w), 320);
+	add_blocks(w, 50, 40, among);
+	assert_int_equal(best_block_size(w), 320);
 	w->sampling.ended = 0; /* a young space */
-	assert_int_equal(best(w), 40);
+	assert_int_equal(best_block_size(w), 40);
 }
 
 static void full_blocks_among_dead_ones_stay(void **state)
 {
 	struct world *w = *state;
 
-	blocks(w, 50, 40, alone);
-	assert_int_equal(best(w), 40);
+	add_blocks(w, 50, 40, alone);
+	assert_int_equal(best_block_size(w), 40);
 }
 
 static void a_few_blocks_make_no_advice(void **state)
 {
 	struct world *w = *state;
 
-	blocks(w, ADVICE_SAMPLE - 1, 10, alone);
-	assert_int_equal(best(w), 40);
+	add_blocks(w, ADVICE_SAMPLE - 1, 10, alone);
+	assert_int_equal(best_block_size(w), 40);
 	assert_false(w->advice.enough);
 	assert_non_null(strstr(w->advice.size_reason, "only 29 live blocks"));
 }
@@ -154,9 +154,9 @@ static void a_gain_within_the_error_is_none(void **state)
 
 	/* One block of 40 has only ten links, and its other codes would come
 	 * back. */
-	blocks(w, 39, 40, alone);
-	blocks(w, 1, 10, alone);
-	assert_int_equal(best(w), 40);
+	add_blocks(w, 39, 40, alone);
+	add_blocks(w, 1, 10, alone);
+	assert_int_equal(best_block_size(w), 40);
 }
 
 static void the_interval_is_small_beside_quarantine_or_ttl(void **state)
@@ -164,12 +164,12 @@ static void the_interval_is_small_beside_quarantine_or_ttl(void **state)
 	struct world *w = *state;
 	const struct advice *a;
 
-	blocks(w, 50, 40, alone);
-	a = advice(w);
+	add_blocks(w, 50, 40, alone);
+	a = compute_advice(w);
 	/* 10 d are 14,400 min: half an hour is less than a hundredth of that */
 	assert_int_equal(a->intervals[a->best_interval].interval, CLOCK_HOUR);
 	w->config.quarantine = 5 * CLOCK_DAY;
-	a = advice(w);
+	a = compute_advice(w);
 	assert_int_equal(a->intervals[a->best_interval].interval, CLOCK_DAY);
 }
 
@@ -182,16 +182,16 @@ an_interval_that_is_long_beside_both_is_not_called_little(void **state)
 
 	w->config.quarantine =
 		5 * CLOCK_MINUTE; /* exactly ten times the wait */
-	blocks(w, 50, 40, alone);
+	add_blocks(w, 50, 40, alone);
 	linkstore_free(w->store);
 	w->classes[0] = text_of("3s");
 	w->store = linkstore_new(&w->config, &(struct error){0});
 	w->sampling.space = linkstore_space(w->store, 0);
-	a = advice(w);
+	a = compute_advice(w);
 	assert_int_equal(a->intervals[a->best_interval].interval, CLOCK_MINUTE);
 	assert_non_null(strstr(a->interval_reason, "which is little beside"));
 	w->config.quarantine = 2 * CLOCK_SECOND;
-	a = advice(w);
+	a = compute_advice(w);
 	assert_int_equal(a->intervals[a->best_interval].interval, CLOCK_MINUTE);
 	assert_non_null(strstr(a->interval_reason, "which is not little"));
 }
@@ -202,8 +202,8 @@ static void idle_codes_follow_from_what_is_freed(void **state)
 	const struct advice *a;
 
 	w->ledger.days[3].reclaimed = 7 * 240;
-	blocks(w, 50, 40, alone);
-	a = advice(w);
+	add_blocks(w, 50, 40, alone);
+	a = compute_advice(w);
 	assert_true(a->freed_per_day > 239 && a->freed_per_day < 241);
 	/* 240 blocks of 40 codes a day make 400 codes an hour, half of which
 	 * wait */

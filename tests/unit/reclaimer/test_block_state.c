@@ -63,8 +63,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct marker_look marked(uint32_t generation, bool open, int64_t opened,
-				 int64_t end)
+static struct marker_look make_marker(uint32_t generation, bool open,
+				      int64_t opened, int64_t end)
 {
 	return (struct marker_look){
 		MARKER_SOUND,
@@ -94,9 +94,9 @@ static void expect_noted(struct world *w, enum space_set set, int64_t score,
 			 block_state_name(want), finding_name(trouble));
 }
 
-static void expect(struct world *w, enum space_set set, int64_t score,
-		   struct marker_look look, enum accounted_state want,
-		   enum trouble trouble)
+static void expect_state(struct world *w, enum space_set set, int64_t score,
+			 struct marker_look look, enum accounted_state want,
+			 enum trouble trouble)
 {
 	expect_noted(w, set, score, look, none, want, trouble);
 }
@@ -105,14 +105,16 @@ static void pooled_blocks_are_closed_below_their_generation(void **state)
 {
 	struct world *w = *state;
 
-	expect(w, SET_POOL, NOW, marked(1, false, 1, 1), STATE_POOLED, 0);
-	expect(w, SET_POOL, NOW + 1, marked(1, false, 1, 1), STATE_QUARANTINED,
-	       0);
-	expect(w, SET_POOL, NOW, marked(2, false, 1, 1), STATE_POOLED,
-	       TROUBLE_POOL_OPEN);
-	expect(w, SET_POOL, NOW, marked(1, true, 1, 1), STATE_POOLED,
-	       TROUBLE_POOL_OPEN);
-	expect(w, SET_POOL, NOW, absent, STATE_POOLED, TROUBLE_POOL_UNMARKED);
+	expect_state(w, SET_POOL, NOW, make_marker(1, false, 1, 1),
+		     STATE_POOLED, 0);
+	expect_state(w, SET_POOL, NOW + 1, make_marker(1, false, 1, 1),
+		     STATE_QUARANTINED, 0);
+	expect_state(w, SET_POOL, NOW, make_marker(2, false, 1, 1),
+		     STATE_POOLED, TROUBLE_POOL_OPEN);
+	expect_state(w, SET_POOL, NOW, make_marker(1, true, 1, 1), STATE_POOLED,
+		     TROUBLE_POOL_OPEN);
+	expect_state(w, SET_POOL, NOW, absent, STATE_POOLED,
+		     TROUBLE_POOL_UNMARKED);
 }
 
 static void issued_blocks_are_held_then_live_then_due(void **state)
@@ -120,18 +122,24 @@ static void issued_blocks_are_held_then_live_then_due(void **state)
 	struct world *w = *state;
 	int64_t due = NOW + CLOCK_DAY;
 
-	expect(w, SET_ISSUED, due, marked(2, true, NOW - HOLD + 1, due),
-	       STATE_HELD, 0);
-	expect(w, SET_ISSUED, due, marked(2, true, NOW - HOLD, due), STATE_LIVE,
-	       0);
+	expect_state(w, SET_ISSUED, due,
+		     make_marker(2, true, NOW - HOLD + 1, due), STATE_HELD, 0);
+	expect_state(w, SET_ISSUED, due, make_marker(2, true, NOW - HOLD, due),
+		     STATE_LIVE, 0);
 	/* The block is closed, or open under another generation: no codes are
 	 * made. */
-	expect(w, SET_ISSUED, due, marked(2, false, NOW, due), STATE_LATER, 0);
-	expect(w, SET_ISSUED, due, marked(1, true, 1, due), STATE_LIVE, 0);
-	expect(w, SET_ISSUED, due, marked(2, true, 1, NOW), STATE_LIVE, 0);
-	expect(w, SET_ISSUED, due, marked(2, true, 1, NOW - 1), STATE_LATER, 0);
-	expect(w, SET_ISSUED, due, marked(2, false, 1, due), STATE_LATER, 0);
-	expect(w, SET_ISSUED, NOW, marked(2, true, 1, due), STATE_DUE, 0);
+	expect_state(w, SET_ISSUED, due, make_marker(2, false, NOW, due),
+		     STATE_LATER, 0);
+	expect_state(w, SET_ISSUED, due, make_marker(1, true, 1, due),
+		     STATE_LIVE, 0);
+	expect_state(w, SET_ISSUED, due, make_marker(2, true, 1, NOW),
+		     STATE_LIVE, 0);
+	expect_state(w, SET_ISSUED, due, make_marker(2, true, 1, NOW - 1),
+		     STATE_LATER, 0);
+	expect_state(w, SET_ISSUED, due, make_marker(2, false, 1, due),
+		     STATE_LATER, 0);
+	expect_state(w, SET_ISSUED, NOW, make_marker(2, true, 1, due),
+		     STATE_DUE, 0);
 }
 
 static void a_block_granted_again_is_held_before_it_is_opened(void **state)
@@ -139,12 +147,12 @@ static void a_block_granted_again_is_held_before_it_is_opened(void **state)
 	struct world *w = *state;
 	int64_t granted_now = NOW + HOLD + 10 * CLOCK_DAY;
 
-	expect(w, SET_ISSUED, granted_now, marked(1, false, 1, 1), STATE_HELD,
-	       0);
-	expect(w, SET_ISSUED, granted_now - HOLD, marked(1, false, 1, 1),
-	       STATE_LATER, 0);
-	expect(w, SET_ISSUED, granted_now, absent, STATE_HELD, 0);
-	expect_noted(w, SET_ISSUED, NOW + HOLD, marked(1, false, 1, 1),
+	expect_state(w, SET_ISSUED, granted_now, make_marker(1, false, 1, 1),
+		     STATE_HELD, 0);
+	expect_state(w, SET_ISSUED, granted_now - HOLD,
+		     make_marker(1, false, 1, 1), STATE_LATER, 0);
+	expect_state(w, SET_ISSUED, granted_now, absent, STATE_HELD, 0);
+	expect_noted(w, SET_ISSUED, NOW + HOLD, make_marker(1, false, 1, 1),
 		     unopened, STATE_HELD, 0);
 	expect_noted(w, SET_ISSUED, NOW + HOLD, absent, unopened, STATE_HELD,
 		     0);
@@ -156,24 +164,26 @@ static void a_block_to_be_looked_at_later_has_a_mark_or_a_marker(void **state)
 	struct world *w = *state;
 	int64_t later = NOW + 10 * CLOCK_DAY;
 
-	expect(w, SET_ISSUED, later, absent, STATE_LOST, TROUBLE_UNMARKED);
+	expect_state(w, SET_ISSUED, later, absent, STATE_LOST,
+		     TROUBLE_UNMARKED);
 	expect_noted(w, SET_ISSUED, later, absent, unopened, STATE_LATER, 0);
-	expect(w, SET_ISSUED, NOW, absent, STATE_DUE, 0);
+	expect_state(w, SET_ISSUED, NOW, absent, STATE_DUE, 0);
 	/* The block was granted for ever, or long ago for ten days. */
-	expect(w, SET_ISSUED, NOW + HOLD, absent, STATE_LOST, TROUBLE_UNMARKED);
+	expect_state(w, SET_ISSUED, NOW + HOLD, absent, STATE_LOST,
+		     TROUBLE_UNMARKED);
 }
 
 static void a_block_granted_for_ever_has_a_marker_of_its_own(void **state)
 {
 	struct world *w = *state;
 
-	expect(w, SET_ISSUED, DURATION_NEVER, absent, STATE_LOST,
-	       TROUBLE_UNMARKED);
+	expect_state(w, SET_ISSUED, DURATION_NEVER, absent, STATE_LOST,
+		     TROUBLE_UNMARKED);
 	expect_noted(w, SET_ISSUED, DURATION_NEVER, absent, unopened,
 		     STATE_LATER, TROUBLE_UNOPENED);
-	expect(w, SET_ISSUED, DURATION_NEVER, marked(1, false, 1, 1),
-	       STATE_LATER, TROUBLE_UNOPENED);
-	expect_noted(w, SET_ISSUED, DURATION_NEVER, marked(1, false, 1, 1),
+	expect_state(w, SET_ISSUED, DURATION_NEVER, make_marker(1, false, 1, 1),
+		     STATE_LATER, TROUBLE_UNOPENED);
+	expect_noted(w, SET_ISSUED, DURATION_NEVER, make_marker(1, false, 1, 1),
 		     unopened, STATE_LATER, TROUBLE_UNOPENED);
 	expect_noted(w, SET_ISSUED, DURATION_NEVER, absent, in_gap, STATE_GAP,
 		     0);
@@ -185,9 +195,9 @@ static void only_of_those_the_mark_is_asked_after(void **state)
 	struct found_member issued = {SET_ISSUED, {0, 9, 2}, NOW + 1},
 			    due = {SET_ISSUED, {0, 9, 2}, NOW},
 			    pooled = {SET_POOL, {0, 9, 2}, NOW + 1};
-	struct marker_look former = marked(1, false, 1, 1),
-			   own = marked(2, false, 1, 1),
-			   open = marked(1, true, 1, 1),
+	struct marker_look former = make_marker(1, false, 1, 1),
+			   own = make_marker(2, false, 1, 1),
+			   open = make_marker(1, true, 1, 1),
 			   damaged = {.state = MARKER_DAMAGED};
 
 	assert_true(block_state_needs_mark(&w->terms, &issued, &absent));
@@ -204,12 +214,13 @@ static void lost_blocks_have_no_marker(void **state)
 	struct world *w = *state;
 	struct found_member gap = {SET_ISSUED, {0, 9, 1}, NOW + 1};
 
-	expect(w, SET_ISSUED, 0, absent, STATE_LOST, 0);
-	expect(w, SET_ISSUED, 0, marked(2, true, 1, NOW + 1), STATE_LOST,
-	       TROUBLE_LOST_MARKED);
+	expect_state(w, SET_ISSUED, 0, absent, STATE_LOST, 0);
+	expect_state(w, SET_ISSUED, 0, make_marker(2, true, 1, NOW + 1),
+		     STATE_LOST, TROUBLE_LOST_MARKED);
 	/* The block was granted for ever; Redis may have forgotten that it was
 	 * opened. */
-	expect(w, SET_ISSUED, 0, marked(1, false, 1, 1), STATE_LOST, 0);
+	expect_state(w, SET_ISSUED, 0, make_marker(1, false, 1, 1), STATE_LOST,
+		     0);
 	assert_int_equal(
 		block_state_classify(&w->terms, &gap, &absent, in_gap).state,
 		STATE_GAP);
@@ -235,7 +246,7 @@ static void blocks_put_aside_are_lost_but_for_a_marker_of_theirs(void **state)
 		struct found_member aside = {
 			SET_ISSUED, {0, 9, 2}, cases[i].score};
 		struct marker_look look =
-			marked(cases[i].generation, false, 1, 1);
+			make_marker(cases[i].generation, false, 1, 1);
 		struct classification c =
 			block_state_classify(&w->terms, &aside, &look, in_gap);
 
@@ -248,10 +259,11 @@ static void an_ended_block_must_come_due(void **state)
 {
 	struct world *w = *state;
 
-	expect(w, SET_ISSUED, DURATION_NEVER,
-	       marked(2, true, 1, DURATION_NEVER), STATE_LIVE, 0);
-	expect(w, SET_ISSUED, DURATION_NEVER,
-	       marked(2, false, 1, DURATION_NEVER), STATE_LATER, TROUBLE_STUCK);
+	expect_state(w, SET_ISSUED, DURATION_NEVER,
+		     make_marker(2, true, 1, DURATION_NEVER), STATE_LIVE, 0);
+	expect_state(w, SET_ISSUED, DURATION_NEVER,
+		     make_marker(2, false, 1, DURATION_NEVER), STATE_LATER,
+		     TROUBLE_STUCK);
 }
 
 static void damage_is_told_in_every_set(void **state)
@@ -259,19 +271,19 @@ static void damage_is_told_in_every_set(void **state)
 	struct world *w = *state;
 	struct marker_look damaged = {.state = MARKER_DAMAGED};
 
-	expect(w, SET_OUT, NOW, damaged, STATE_OUT, TROUBLE_DAMAGED);
-	expect(w, SET_POOL, NOW, damaged, STATE_POOLED, TROUBLE_DAMAGED);
-	expect(w, SET_ISSUED, NOW, damaged, STATE_LOST, TROUBLE_DAMAGED);
-	expect(w, SET_OUT, NOW, absent, STATE_OUT, 0);
+	expect_state(w, SET_OUT, NOW, damaged, STATE_OUT, TROUBLE_DAMAGED);
+	expect_state(w, SET_POOL, NOW, damaged, STATE_POOLED, TROUBLE_DAMAGED);
+	expect_state(w, SET_ISSUED, NOW, damaged, STATE_LOST, TROUBLE_DAMAGED);
+	expect_state(w, SET_OUT, NOW, absent, STATE_OUT, 0);
 }
 
 static void only_the_last_generations_look_retired(void **state)
 {
-	struct marker_look last = marked(32767, false, 1, 1),
-			   last_but_one = marked(32766, false, 1, 1),
-			   before = marked(32765, false, 1, 1),
-			   open = marked(32767, true, 1, 1),
-			   damaged = marked(32767, false, 1, 1);
+	struct marker_look last = make_marker(32767, false, 1, 1),
+			   last_but_one = make_marker(32766, false, 1, 1),
+			   before = make_marker(32765, false, 1, 1),
+			   open = make_marker(32767, true, 1, 1),
+			   damaged = make_marker(32767, false, 1, 1);
 
 	(void)state;
 	damaged.state = MARKER_DAMAGED;

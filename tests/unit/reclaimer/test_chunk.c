@@ -17,7 +17,7 @@ static void act_as_another(struct fixture *f, int argc, const char **argv)
 
 static struct link_marker marker_of(struct fixture *f, int block)
 {
-	return marker(f, (uint64_t)block);
+	return read_marker(f, (uint64_t)block);
 }
 
 /* The holder may have opened the block, and Redis may have lost the marker. */
@@ -26,13 +26,13 @@ static void a_block_without_a_marker_is_freed_only_by_its_mark(void **state)
 	struct fixture *f = *state;
 	struct scene s;
 
-	issue(f, "10-13:1");
+	issue_member(f, "10-13:1");
 	redis_server_number(&f->server,
 			    "ZADD unopened:{s5} 10 10:1 12 12:2 13 13:1");
 	s = fill_scene(f);
-	must(f, scan(f, &s));
+	must(f, scan_scene(f, &s));
 	must(f, close_blocks(f, &s));
-	must(f, settle(f, &s));
+	must(f, settle_scene(f, &s));
 	assert_int_equal(s.tally.freed, 2);
 	assert_int_equal(s.tally.lost, 2);
 	/* A late open of one of these blocks fails. */
@@ -53,7 +53,7 @@ static void marks_of_many_blocks_are_each_their_own(void **state)
 	struct fixture *f = *state;
 	struct scene s;
 
-	issue(f, "0-1299:1");
+	issue_member(f, "0-1299:1");
 	for (int i = 0; i < MANY; i++) {
 		char words[64];
 
@@ -63,11 +63,11 @@ static void marks_of_many_blocks_are_each_their_own(void **state)
 			redis_server_number(&f->server, words);
 	}
 	s = fill_scene(f);
-	must(f, scan(f, &s));
+	must(f, scan_scene(f, &s));
 	/* One of the blocks was opened and has ended. */
 	put_marker(f, 700, "1 o 1s 1000 2000 holder");
 	must(f, close_blocks(f, &s));
-	must(f, settle(f, &s));
+	must(f, settle_scene(f, &s));
 	assert_int_equal(s.tally.freed, 866);
 	assert_int_equal(s.tally.lost, 434);
 	for (int i = 0; i < MANY; i++) {
@@ -89,7 +89,7 @@ static void many_that_were_granted_for_ever_are_each_their_own(void **state)
 	struct scene s;
 	char words[96];
 
-	issue(f, "0-1099:2");
+	issue_member(f, "0-1099:2");
 	for (int i = 0; i < MANY; i++) {
 		put_marker(f, i, "1 c never 1000 2000 holder");
 		snprintf(words, sizeof(words), "ZADD endless:{s5} %d %d:2", i,
@@ -101,7 +101,7 @@ static void many_that_were_granted_for_ever_are_each_their_own(void **state)
 			redis_server_number(&f->server, words);
 	}
 	s = fill_scene(f);
-	must(f, scan(f, &s));
+	must(f, scan_scene(f, &s));
 	chunk_count(s.chunk, s.gaps, &s.tally);
 	assert_int_equal(s.tally.freed, 733);
 	assert_int_equal(s.tally.lost, 367);
@@ -114,13 +114,13 @@ static void a_block_that_was_opened_between_two_looks_is_not_lost(void **state)
 	struct fixture *f = *state;
 	struct scene s;
 
-	issue(f, "10-10:1");
+	issue_member(f, "10-10:1");
 	redis_server_number(&f->server, "ZADD unopened:{s5} 10 10:1");
 	s = fill_scene(f);
-	must(f, scan(f, &s));
+	must(f, scan_scene(f, &s));
 	put_marker(f, 10, "1 o never 1000 never holder");
 	must(f, close_blocks(f, &s));
-	must(f, settle(f, &s));
+	must(f, settle_scene(f, &s));
 	assert_int_equal(s.tally.freed, 0);
 	assert_int_equal(s.tally.live, 1);
 	assert_true(marker_of(f, 10).open);
@@ -147,10 +147,10 @@ static void a_block_that_is_opened_during_a_look_is_not_lost(void **state)
 	struct fixture *f = *state;
 	struct scene s;
 
-	issue(f, "10-11:1");
+	issue_member(f, "10-11:1");
 	s = fill_scene(f);
 	act_before(f, "unopened:", open_block_10);
-	must(f, scan(f, &s));
+	must(f, scan_scene(f, &s));
 	assert_command_was_met();
 	chunk_count(s.chunk, s.gaps, &s.tally);
 	assert_int_equal(s.tally.live, 1);
@@ -163,12 +163,12 @@ static void a_second_look_that_fails_stops_the_run(void **state)
 	struct fixture *f = *state;
 	struct scene s;
 
-	issue(f, "10-11:1");
+	issue_member(f, "10-11:1");
 	s = fill_scene(f);
 	act_before(f, "unopened:", refuse_markers);
-	must_fail(f, scan(f, &s), ERROR_REMOTE);
+	must_fail(f, scan_scene(f, &s), ERROR_REMOTE);
 	assert_command_was_met();
-	ask(f, "ACL SETUSER default +mget");
+	run_command(f, "ACL SETUSER default +mget");
 	close_scene(&s);
 }
 
@@ -177,17 +177,17 @@ static void blocks_of_each_generation_are_closed_under_it(void **state)
 	struct fixture *f = *state;
 	struct scene s;
 
-	issue(f, "10-11:3");
-	issue(f, "20-20:1");
-	issue(f, "30-30:2");
+	issue_member(f, "10-11:3");
+	issue_member(f, "20-20:1");
+	issue_member(f, "30-30:2");
 	put_marker(f, 10, "3 o 1s 1000 2000 holder");
 	put_marker(f, 11, "2 c 1s 1000 2000 holder");
 	put_marker(f, 20, "1 o 1s 1000 2000 holder");
 	put_marker(f, 30, "2 o 1s 1000 2000 holder");
 	s = fill_scene(f);
-	must(f, scan(f, &s));
+	must(f, scan_scene(f, &s));
 	must(f, close_blocks(f, &s));
-	must(f, settle(f, &s));
+	must(f, settle_scene(f, &s));
 	assert_int_equal(s.tally.freed, 4);
 	for (int i = 0; i < 4; i++) {
 		static const struct {
@@ -207,14 +207,14 @@ static void a_block_that_was_renewed_after_the_look_is_kept(void **state)
 	struct fixture *f = *state;
 	struct scene s;
 
-	issue(f, "10-12:1");
+	issue_member(f, "10-12:1");
 	for (int block = 10; block <= 12; block++)
 		put_marker(f, block, "1 o 1s 1000 2000 holder");
 	s = fill_scene(f);
-	must(f, scan(f, &s));
+	must(f, scan_scene(f, &s));
 	put_marker(f, 11, "1 o 1s 1000 99999999999999 holder");
 	must(f, close_blocks(f, &s));
-	must(f, settle(f, &s));
+	must(f, settle_scene(f, &s));
 	assert_int_equal(s.tally.freed, 2);
 	assert_int_equal(s.tally.live, 1);
 	assert_true(marker_of(f, 11).open);
@@ -231,20 +231,20 @@ static void what_redis_does_not_tell_stops_the_run(void **state)
 	struct scene s;
 	char words[64];
 
-	issue(f, "10-11:2");
+	issue_member(f, "10-11:2");
 	put_marker(f, 10, "1 c 1s 1000 2000 holder");
 	s = fill_scene(f);
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
 		snprintf(words, sizeof(words), "ACL SETUSER default -%s",
 			 refused[i]);
 		freeReplyObject(redis_server_ask(&f->server, words));
-		assert_int_equal(scan(f, &s), -1);
+		assert_int_equal(scan_scene(f, &s), -1);
 		assert_int_equal(f->err.code, ERROR_REMOTE);
 		snprintf(words, sizeof(words), "ACL SETUSER default +%s",
 			 refused[i]);
 		freeReplyObject(redis_server_ask(&f->server, words));
 	}
-	must(f, scan(f, &s));
+	must(f, scan_scene(f, &s));
 	freeReplyObject(
 		redis_server_ask(&f->server, "ACL SETUSER default -evalsha"));
 	assert_int_equal(close_blocks(f, &s), -1);

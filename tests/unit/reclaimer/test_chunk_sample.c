@@ -28,7 +28,8 @@ ssize_t getrandom(void *to, size_t len, unsigned flags)
 	return draw(to, len, flags);
 }
 
-static int sample(struct fixture *f, struct scene *s, struct sampler *sampler)
+static int sample_scene(struct fixture *f, struct scene *s,
+			struct sampler *sampler)
 {
 	return chunk_sample(s->chunk, f->server.redis, &s->lock, sampler,
 			    &s->tally, &f->err);
@@ -52,20 +53,20 @@ static void one_block_of_so_many_is_looked_through(void **state)
 	struct sampler all = {.every = 1}, some = {.every = 400},
 		       few = {.every = 100000};
 
-	must(f, sample(f, &s, &all));
+	must(f, sample_scene(f, &s, &all));
 	assert_int_equal(s.tally.sampled, BLOCKS);
 	s.tally.sampled = 0;
 	/* At most 798 of the 1000 are skipped. */
-	must(f, sample(f, &s, &some));
+	must(f, sample_scene(f, &s, &some));
 	assert_in_range(s.tally.sampled, 1, 200);
 	/* At least one block is sampled, however few there are. */
 	s.tally.sampled = 0;
-	must(f, sample(f, &s, &few));
+	must(f, sample_scene(f, &s, &few));
 	assert_int_equal(s.tally.sampled, 1);
 	assert_true(few.begun);
 	s.tally.sampled = 0;
 	few.wait = BLOCKS;
-	must(f, sample(f, &s, &few));
+	must(f, sample_scene(f, &s, &few));
 	assert_int_equal(s.tally.sampled, 0);
 	assert_int_equal(few.wait, 0);
 	close_scene(&s);
@@ -80,7 +81,7 @@ static void the_first_of_a_sample_lies_among_the_first_blocks(void **state)
 	struct sampler some = {.every = 10};
 
 	random_drawn = 18;
-	must(f, sample(f, &s, &some));
+	must(f, sample_scene(f, &s, &some));
 	random_drawn = 0;
 	assert_int_equal(s.tally.sampled, 53);
 	close_scene(&s);
@@ -93,9 +94,9 @@ static void a_sample_that_cannot_be_drawn_stops_the_run(void **state)
 	struct sampler first = {.every = 1}, second = {.every = 1};
 
 	random_refused = 1;
-	must_fail(f, sample(f, &s, &first), ERROR_SYSTEM);
+	must_fail(f, sample_scene(f, &s, &first), ERROR_SYSTEM);
 	random_refused = 2;
-	must_fail(f, sample(f, &s, &second), ERROR_SYSTEM);
+	must_fail(f, sample_scene(f, &s, &second), ERROR_SYSTEM);
 	assert_int_equal(s.tally.sampled, 0);
 	close_scene(&s);
 }
@@ -106,16 +107,16 @@ static void only_what_has_ended_is_looked_through(void **state)
 	struct fixture *f = *state;
 	struct scene s;
 
-	issue(f, "10-13:1");
+	issue_member(f, "10-13:1");
 	put_marker(f, 10, "1 o never 1000 never holder");
 	put_marker(f, 12, "1 o 1s 1000 2000 holder");
 	put_marker(f, 13, "1 o 1s 1000 99999999999999 holder");
 	put_link(f, 10, 0);
 	put_link(f, 13, 0);
 	s = fill_scene(f);
-	must(f, scan(f, &s));
+	must(f, scan_scene(f, &s));
 	must(f, close_blocks(f, &s));
-	must(f, sample(f, &s, &all));
+	must(f, sample_scene(f, &s, &all));
 	assert_int_equal(s.tally.sampled, 1);
 	close_scene(&s);
 }
@@ -128,7 +129,7 @@ static void a_link_that_lives_in_an_ended_block_stops_the_run(void **state)
 
 	put_link(f, 6, 999);
 	put_link(f, 6, 0);
-	assert_int_equal(sample(f, &s, &all), -1);
+	assert_int_equal(sample_scene(f, &s, &all), -1);
 	assert_int_equal(f->err.code, ERROR_UNSAFE);
 	assert_non_null(strstr(f->err.text, "block 6 "));
 	assert_non_null(strstr(f->err.text, "2 of its links"));
@@ -143,7 +144,7 @@ static void nothing_is_looked_through_under_a_lock_that_is_gone(void **state)
 	struct scene s = open_scene(f);
 
 	redis_server_number(&f->server, "DEL lock:{s5}");
-	assert_int_equal(sample(f, &s, &all), -1);
+	assert_int_equal(sample_scene(f, &s, &all), -1);
 	assert_int_equal(f->err.code, ERROR_NOT_OWNER);
 	assert_int_equal(s.tally.sampled, 0);
 	close_scene(&s);

@@ -6,10 +6,10 @@ static void more_members_than_a_script_takes_are_all_settled(void **state)
 	struct fixture *f = *state;
 	struct scene s = open_scene(f);
 
-	must(f, settle(f, &s));
+	must(f, settle_scene(f, &s));
 	assert_int_equal(s.tally.freed, BLOCKS);
-	assert_int_equal(members(f, "pool"), BLOCKS);
-	assert_int_equal(members(f, "issued"), 0);
+	assert_int_equal(count_members(f, "pool"), BLOCKS);
+	assert_int_equal(count_members(f, "issued"), 0);
 	close_scene(&s);
 }
 
@@ -28,11 +28,11 @@ static void only_members_that_vanished_are_skipped(void **state)
 			 gone[i], gone[i]);
 		redis_server_number(&f->server, words);
 	}
-	must(f, settle(f, &s));
+	must(f, settle_scene(f, &s));
 	assert_int_equal(s.tally.skipped, GONE);
 	assert_int_equal(s.tally.freed, BLOCKS - GONE);
 	assert_int_equal(s.tally.scanned, BLOCKS);
-	assert_int_equal(members(f, "pool"), BLOCKS - GONE);
+	assert_int_equal(count_members(f, "pool"), BLOCKS - GONE);
 	close_scene(&s);
 }
 
@@ -50,15 +50,15 @@ what_was_put_aside_is_lost_unless_it_has_its_own_marker(void **state)
 	put_marker(f, 5002, "2 o 1s 1000 2000 holder");
 	put_marker(f, 5003, "1 c 1s 1000 2000 holder");
 	put_marker(f, 5005, "1 c 1s 1000 2000 holder");
-	say(f, 4,
-	    (const char *[]){"HSET", "space:{s5}", "set_aside",
-			     "5001-5002:2 5003-5003:2 "});
+	run_command_argv(f, 4,
+			 (const char *[]){"HSET", "space:{s5}", "set_aside",
+					  "5001-5002:2 5003-5003:2 "});
 	s = open_scene(f);
-	must(f, settle(f, &s));
+	must(f, settle_scene(f, &s));
 	assert_int_equal(s.tally.gap, 2);
 	assert_int_equal(s.tally.lost, 0);
 	assert_int_equal(s.tally.freed, BLOCKS + 2);
-	assert_int_equal(members(f, "issued"), 2);
+	assert_int_equal(count_members(f, "issued"), 2);
 	assert_int_equal(redis_server_number(&f->server,
 					     "ZSCORE issued:{s5} 5001-5001:2"),
 			 0);
@@ -85,7 +85,7 @@ a_reused_block_granted_for_ever_is_freed_only_by_its_mark(void **state)
 					"5002:2 5003 5003:2");
 	redis_server_number(&f->server, "ZADD unopened:{s5} 5001 5001:2");
 	s = open_scene(f);
-	must(f, settle(f, &s));
+	must(f, settle_scene(f, &s));
 	assert_int_equal(s.tally.freed, BLOCKS + 2);
 	assert_int_equal(s.tally.lost, 1);
 	assert_int_equal(s.tally.live, 1);
@@ -105,12 +105,12 @@ static void all_is_settled_after_redis_dropped_the_script(void **state)
 	struct scene s = open_scene(f);
 
 	freeReplyObject(redis_server_ask(&f->server, "SCRIPT FLUSH"));
-	assert_int_equal(settle(f, &s), -1);
+	assert_int_equal(settle_scene(f, &s), -1);
 	assert_true(f->err.retriable);
 	assert_int_equal(s.tally.scanned, 0);
-	must(f, settle(f, &s));
+	must(f, settle_scene(f, &s));
 	assert_int_equal(s.tally.freed, BLOCKS);
-	assert_int_equal(members(f, "pool"), BLOCKS);
+	assert_int_equal(count_members(f, "pool"), BLOCKS);
 	close_scene(&s);
 }
 
@@ -135,10 +135,10 @@ static void members_of_many_parts_are_settled_by_more_scripts(void **state)
 		}
 	}
 	s = fill_scene(f);
-	must(f, scan(f, &s));
+	must(f, scan_scene(f, &s));
 	must(f, close_blocks(f, &s));
 	before = redis_server_calls(&f->server, "evalsha");
-	must(f, settle(f, &s));
+	must(f, settle_scene(f, &s));
 	assert_int_equal(redis_server_calls(&f->server, "evalsha") - before, 2);
 	assert_int_equal(s.tally.live, 200);
 	close_scene(&s);
@@ -161,10 +161,10 @@ static void members_of_few_parts_are_settled_by_one_script(void **state)
 		put_marker(f, 3 * i + 1, "1 o 1s 1000 2000 holder");
 	}
 	s = fill_scene(f);
-	must(f, scan(f, &s));
+	must(f, scan_scene(f, &s));
 	must(f, close_blocks(f, &s));
 	before = redis_server_calls(&f->server, "evalsha");
-	must(f, settle(f, &s));
+	must(f, settle_scene(f, &s));
 	assert_int_equal(redis_server_calls(&f->server, "evalsha") - before, 1);
 	assert_int_equal(s.tally.freed, 256);
 	close_scene(&s);
@@ -176,11 +176,11 @@ static void nothing_is_settled_under_a_lock_that_is_anothers(void **state)
 	struct scene s = open_scene(f);
 
 	redis_server_number(&f->server, "SET lock:{s5} another's");
-	assert_int_equal(settle(f, &s), -1);
+	assert_int_equal(settle_scene(f, &s), -1);
 	assert_int_equal(f->err.code, ERROR_NOT_OWNER);
 	assert_int_equal(s.tally.scanned, 0);
-	assert_int_equal(members(f, "pool"), 0);
-	assert_int_equal(members(f, "issued"), BLOCKS);
+	assert_int_equal(count_members(f, "pool"), 0);
+	assert_int_equal(count_members(f, "issued"), BLOCKS);
 	close_scene(&s);
 }
 
@@ -190,7 +190,7 @@ static void a_connection_lost_on_the_way_is_told_as_such(void **state)
 	struct scene s = open_scene(f);
 
 	redis_server_kill(&f->server);
-	assert_int_equal(settle(f, &s), -1);
+	assert_int_equal(settle_scene(f, &s), -1);
 	assert_int_equal(f->err.code, ERROR_REMOTE);
 	assert_true(f->err.retriable);
 	close_scene(&s);

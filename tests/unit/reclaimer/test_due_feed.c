@@ -24,7 +24,7 @@ static struct taken feed_of(struct fixture *f, struct due_span span,
 	return t;
 }
 
-static int take(struct fixture *f, struct taken *t, size_t blocks)
+static int take_portion(struct fixture *f, struct taken *t, size_t blocks)
 {
 	return due_feed_take(t->feed, blocks, t->ranges, &t->count, &f->err);
 }
@@ -47,7 +47,7 @@ static void has_only(struct fixture *f, struct due_span span, uint64_t first)
 {
 	struct taken t = feed_of(f, span, 10, false);
 
-	must(f, take(f, &t, TAKEN_MAX));
+	must(f, take_portion(f, &t, TAKEN_MAX));
 	assert_int_equal(t.count, 1);
 	assert_int_equal(t.ranges[0].member.first, first);
 	due_feed_free(t.feed);
@@ -63,18 +63,18 @@ static void a_portion_is_of_so_many_blocks_by_their_first(void **state)
 	issue_until(f, "10-19:3", 1000);
 	issue_until(f, "0-4:1", 2000);
 	issue_until(f, "30-30:1", 3000);
-	must(f, take(f, &t, 12));
+	must(f, take_portion(f, &t, 12));
 	assert_int_equal(t.count, 2);
 	is_taken(&t, 0, 0, 1, 4, 2000);
 	is_taken(&t, 1, 10, 19, 19, 1000);
 	assert_int_equal(t.ranges[1].member.generation, 3);
-	must(f, take(f, &t, 3));
+	must(f, take_portion(f, &t, 3));
 	assert_int_equal(t.count, 1);
 	is_taken(&t, 0, 2, 4, 4, 2000);
-	must(f, take(f, &t, 12));
+	must(f, take_portion(f, &t, 12));
 	assert_int_equal(t.count, 1);
 	is_taken(&t, 0, 30, 30, 30, 3000);
-	must(f, take(f, &t, 12));
+	must(f, take_portion(f, &t, 12));
 	assert_int_equal(t.count, 0);
 	due_feed_free(t.feed);
 }
@@ -88,11 +88,11 @@ static void what_is_only_looked_at_is_stepped_over(void **state)
 	for (int i = 0; i < 5; i++)
 		put_block(f, 3 * i);
 	for (uint64_t i = 0; i < 5; i++) {
-		must(f, take(f, &t, 1));
+		must(f, take_portion(f, &t, 1));
 		assert_int_equal(t.count, 1);
 		assert_int_equal(t.ranges[0].member.first, 3 * i);
 	}
-	must(f, take(f, &t, 1));
+	must(f, take_portion(f, &t, 1));
 	assert_int_equal(t.count, 0);
 	due_feed_free(t.feed);
 }
@@ -106,14 +106,14 @@ static void what_is_settled_is_read_from_the_beginning(void **state)
 	for (int i = 0; i < 5; i++)
 		put_block(f, i);
 	for (uint64_t i = 0; i < 4; i += 2) {
-		must(f, take(f, &t, 2));
+		must(f, take_portion(f, &t, 2));
 		assert_int_equal(t.count, 2);
 		assert_int_equal(t.ranges[0].member.first, i);
 		redis_server_number(&f->server,
 				    "ZREMRANGEBYRANK issued:{s5} 0 1");
 	}
 	assert_int_equal(due_feed_left(t.feed), 1);
-	must(f, take(f, &t, 2));
+	must(f, take_portion(f, &t, 2));
 	is_taken(&t, 0, 4, 4, 4, 1004);
 	due_feed_free(t.feed);
 }
@@ -165,7 +165,7 @@ static void what_becomes_due_meanwhile_is_for_the_next_run(void **state)
 	int64_t now;
 
 	put_block(f, 0);
-	must(f, take(f, &t, 1));
+	must(f, take_portion(f, &t, 1));
 	assert_int_equal(t.count, 1);
 	now = due_feed_now(t.feed);
 	assert_true(now > 1000);
@@ -173,7 +173,7 @@ static void what_becomes_due_meanwhile_is_for_the_next_run(void **state)
 	issue_until(f, "5-5:1", now + 1);
 	while (clock_real_ms() <= now + 1)
 		sleep_ms(1);
-	must(f, take(f, &t, 1));
+	must(f, take_portion(f, &t, 1));
 	assert_int_equal(t.count, 0);
 	assert_int_equal(due_feed_now(t.feed), now);
 	due_feed_free(t.feed);
@@ -187,7 +187,7 @@ static void nothing_is_due_before_its_time(void **state)
 		f, (struct due_span){.from = clock_real_ms() + CLOCK_HOUR}, 10,
 		false);
 
-	must_fail(f, take(f, &t, 1), ERROR_USAGE);
+	must_fail(f, take_portion(f, &t, 1), ERROR_USAGE);
 	assert_non_null(strstr(f->err.text, "nothing is reclaimed before"));
 	due_feed_free(t.feed);
 }
@@ -202,12 +202,12 @@ static void a_range_beyond_the_space_is_none(void **state)
 	char member[64];
 
 	snprintf(member, sizeof(member), "%llu-%llu:1", blocks - 2, blocks - 1);
-	issue(f, member);
-	must(f, take(f, &t, 2));
+	issue_member(f, member);
+	must(f, take_portion(f, &t, 2));
 	assert_int_equal(t.count, 1);
 	snprintf(member, sizeof(member), "%llu-%llu:1", blocks - 1, blocks);
-	issue(f, member);
-	must_fail(f, take(f, &t, 2), ERROR_UNSAFE);
+	issue_member(f, member);
+	must_fail(f, take_portion(f, &t, 2), ERROR_UNSAFE);
 	assert_non_null(strstr(f->err.text, member));
 	due_feed_free(t.feed);
 }
@@ -217,12 +217,12 @@ static void a_block_that_is_issued_twice_stops_the_run(void **state)
 	struct fixture *f = *state;
 	struct taken t = feed_of(f, (struct due_span){0}, 10, false);
 
-	issue(f, "0-4:1");
-	issue(f, "5-9:2");
-	must(f, take(f, &t, 20));
+	issue_member(f, "0-4:1");
+	issue_member(f, "5-9:2");
+	must(f, take_portion(f, &t, 20));
 	assert_int_equal(t.count, 2);
-	issue(f, "9-12:3");
-	must_fail(f, take(f, &t, 20), ERROR_UNSAFE);
+	issue_member(f, "9-12:3");
+	must_fail(f, take_portion(f, &t, 20), ERROR_UNSAFE);
 	assert_non_null(strstr(f->err.text, "block 9 of space s5 is issued"));
 	due_feed_free(t.feed);
 }

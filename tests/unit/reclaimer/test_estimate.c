@@ -21,7 +21,7 @@ static size_t size_at(const struct sample_figures *s, uint32_t size)
 	return 0;
 }
 
-static void near(double a, double b)
+static void assert_near(double a, double b)
 {
 	if (fabs(a - b) > 1e-9)
 		fail_msg("%f is not %f", a, b);
@@ -66,11 +66,11 @@ static void dead_parts_come_back_and_mixed_ones_do_not(void **state)
 		ends[i] = NOW + 500; /* only in the last quarter */
 	estimate_begin(&s, 40);
 	estimate_add(&s, ends, NOW + 900, NOW, alone);
-	near(estimate_trapped(&s, size_at(&s, 10), 1).mean, 5 / 40.0);
-	near(estimate_trapped(&s, size_at(&s, 20), 1).mean, 15 / 40.0);
-	near(estimate_trapped(&s, size_at(&s, 40), 1).mean, 35 / 40.0);
-	near(estimate_wait(&s, size_at(&s, 10)), 500);
-	near(estimate_wait(&s, size_at(&s, 40)), 900);
+	assert_near(estimate_trapped(&s, size_at(&s, 10), 1).mean, 5 / 40.0);
+	assert_near(estimate_trapped(&s, size_at(&s, 20), 1).mean, 15 / 40.0);
+	assert_near(estimate_trapped(&s, size_at(&s, 40), 1).mean, 35 / 40.0);
+	assert_near(estimate_wait(&s, size_at(&s, 10)), 500);
+	assert_near(estimate_wait(&s, size_at(&s, 40)), 900);
 	assert_int_equal(s.live_codes, 5);
 }
 
@@ -84,8 +84,8 @@ static void links_that_have_ended_are_dead(void **state)
 		ends[i] = i < 4 ? DURATION_NEVER : NOW;
 	estimate_begin(&s, 10);
 	estimate_add(&s, ends, DURATION_NEVER, NOW, among);
-	near(estimate_trapped(&s, s.present, 1).mean, 0.6);
-	near(estimate_wait(&s, s.present), -1);
+	assert_near(estimate_trapped(&s, s.present, 1).mean, 0.6);
+	assert_near(estimate_wait(&s, s.present), -1);
 }
 
 static void larger_blocks_trap_dead_neighbours(void **state)
@@ -98,11 +98,11 @@ static void larger_blocks_trap_dead_neighbours(void **state)
 		ends[i] = NOW + 1;
 	estimate_begin(&s, 20);
 	estimate_add(&s, ends, NOW + 1, NOW, alone);
-	near(estimate_trapped(&s, size_at(&s, 40), 1).mean, 1);
-	near(estimate_trapped(&s, size_at(&s, 160), 1).mean, 7);
+	assert_near(estimate_trapped(&s, size_at(&s, 40), 1).mean, 1);
+	assert_near(estimate_trapped(&s, size_at(&s, 160), 1).mean, 7);
 	estimate_begin(&s, 20);
 	estimate_add(&s, ends, NOW + 1, NOW, among);
-	near(estimate_trapped(&s, size_at(&s, 160), 1).mean, 0);
+	assert_near(estimate_trapped(&s, size_at(&s, 160), 1).mean, 0);
 }
 
 /* For 1, 0, 1, 0 the mean is 1/2, the variance 1/3, its error sqrt(1/12). */
@@ -117,10 +117,10 @@ static void the_error_is_that_of_a_mean(void **state)
 	estimate_begin(&s, 10);
 	for (int i = 0; i < 4; i++)
 		estimate_add(&s, i % 2 ? dead : live, NOW + 1, NOW, among);
-	near(estimate_trapped(&s, s.present, 1e15).mean, 0.5);
+	assert_near(estimate_trapped(&s, s.present, 1e15).mean, 0.5);
 	assert_true(fabs(estimate_trapped(&s, s.present, 1e15).error -
 			 1.96 * sqrt(1 / 12.0)) < 1e-6);
-	near(estimate_trapped(&s, s.present, 4).error, 0);
+	assert_near(estimate_trapped(&s, s.present, 4).error, 0);
 }
 
 int main(void)

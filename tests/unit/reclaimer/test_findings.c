@@ -3,8 +3,8 @@
 
 #include "reclaimer/verify/findings.h"
 
-static void add(struct findings *f, enum trouble trouble, uint64_t block,
-		bool repaired)
+static void add_block_finding(struct findings *f, enum trouble trouble,
+			      uint64_t block, bool repaired)
 {
 	const struct finding finding = {.trouble = trouble,
 					.has_blocks = true,
@@ -21,9 +21,9 @@ static void a_finding_is_counted_once(void **state)
 	struct findings f = {0};
 
 	(void)state;
-	add(&f, TROUBLE_MISSING, 7, false);
-	add(&f, TROUBLE_MISSING, 7, false);
-	add(&f, TROUBLE_TWICE, 7, false);
+	add_block_finding(&f, TROUBLE_MISSING, 7, false);
+	add_block_finding(&f, TROUBLE_MISSING, 7, false);
+	add_block_finding(&f, TROUBLE_TWICE, 7, false);
 	assert_int_equal(f.total, 2);
 	assert_int_equal(findings_left(&f), 2);
 	findings_free(&f);
@@ -37,11 +37,11 @@ static void what_was_put_right_does_not_remain_however_much_it_is(void **state)
 
 	(void)state;
 	for (uint64_t block = 0; block < more; block++)
-		add(&f, TROUBLE_LOST, block, true);
+		add_block_finding(&f, TROUBLE_LOST, block, true);
 	assert_int_equal(f.count, FINDINGS_MAX);
 	assert_int_equal(f.total, more);
 	assert_int_equal(findings_left(&f), 0);
-	add(&f, TROUBLE_LOST, more, false);
+	add_block_finding(&f, TROUBLE_LOST, more, false);
 	assert_int_equal(findings_left(&f), 1);
 	findings_free(&f);
 }

@@ -26,7 +26,7 @@ static const struct settle_merge merge = {.now = 600, .apart = 40};
 
 /* xorshift64*, S. Vigna, "An experimental exploration of Marsaglia's xorshift
  * generators, scrambled", 2016. */
-static uint64_t next(uint64_t *random)
+static uint64_t next_random(uint64_t *random)
 {
 	*random ^= *random >> 12;
 	*random ^= *random << 25;
@@ -38,40 +38,42 @@ static struct block_scan random_look(uint64_t *random)
 {
 	struct block_scan look = {0};
 
-	switch (next(random) % 6) {
+	switch (next_random(random) % 6) {
 	case 0:
 		look.state = BLOCK_LOST;
 		break;
 	case 1:
 	case 2:
 		look.state = BLOCK_LIVE;
-		look.generation = (uint32_t)(1 + next(random) % 3);
-		look.end = next(random) % 4
-				   ? 1000 + (int64_t)(next(random) % 7) * 10
-				   : DURATION_NEVER;
+		look.generation = (uint32_t)(1 + next_random(random) % 3);
+		look.end =
+			next_random(random) % 4
+				? 1000 + (int64_t)(next_random(random) % 7) * 10
+				: DURATION_NEVER;
 		break;
 	default:
 		look.state = BLOCK_ENDED;
-		look.generation = (uint32_t)(1 + next(random) % 3);
+		look.generation = (uint32_t)(1 + next_random(random) % 3);
 	}
 	return look;
 }
 
 static void make_scene(struct scene *s, uint64_t *random)
 {
-	uint64_t at = next(random) % 100;
+	uint64_t at = next_random(random) % 100;
 
 	memset(s, 0, sizeof(*s));
-	s->count = 1 + next(random) % RANGES_MAX;
+	s->count = 1 + next_random(random) % RANGES_MAX;
 	for (size_t i = 0; i < s->count; i++) {
 		struct scanned_range *r = &s->ranges[i];
-		uint64_t size = 1 + next(random) % (BLOCKS_MAX / RANGES_MAX);
+		uint64_t size =
+			1 + next_random(random) % (BLOCKS_MAX / RANGES_MAX);
 
-		at += next(random) % 2 ? 0 : 1 + next(random) % 9;
+		at += next_random(random) % 2 ? 0 : 1 + next_random(random) % 9;
 		r->member.first = at;
 		r->member.last = at + size - 1;
-		r->member.generation = (uint32_t)(1 + next(random) % 2);
-		r->upto = i + 1 == s->count ? at + next(random) % size
+		r->member.generation = (uint32_t)(1 + next_random(random) % 2);
+		r->upto = i + 1 == s->count ? at + next_random(random) % size
 					    : r->member.last;
 		r->score = 500;
 		at += size;

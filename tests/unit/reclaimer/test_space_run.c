@@ -57,7 +57,7 @@ static struct watch watch_of(struct fixture *f)
 	};
 }
 
-static int run(struct watch *w)
+static int execute_run(struct watch *w)
 {
 	w->run.settings = &w->settings;
 	w->run.clock = &w->clock;
@@ -86,7 +86,7 @@ static void put_lost(struct fixture *f, int block)
 	redis_server_number(&f->server, words);
 }
 
-static long long locks(struct fixture *f)
+static long long count_locks(struct fixture *f)
 {
 	return redis_server_number(&f->server, "EXISTS lock:{s5}");
 }
@@ -99,16 +99,16 @@ static void all_that_is_due_is_pooled(void **state)
 	struct watch w = watch_of(f);
 
 	put_blocks(f, 250);
-	must(f, run(&w));
+	must(f, execute_run(&w));
 	assert_false(w.interrupted);
 	assert_int_equal(w.tally.scanned, 250);
 	assert_int_equal(w.tally.freed, 250);
-	assert_int_equal(members(f, "pool"), 250);
-	assert_int_equal(members(f, "issued"), 0);
+	assert_int_equal(count_members(f, "pool"), 250);
+	assert_int_equal(count_members(f, "issued"), 0);
 	assert_int_equal(w.largest, 100);
 	assert_int_equal(w.longest, 0);
 	assert_int_equal(w.total, 250);
-	assert_int_equal(locks(f), 0);
+	assert_int_equal(count_locks(f), 0);
 	assert_int_equal(w.waits, 0);
 }
 
@@ -119,15 +119,15 @@ static void a_dry_run_changes_nothing(void **state)
 	struct watch w = watch_of(f);
 
 	put_blocks(f, 250);
-	ask(f, "SET lock:{s5} another's");
+	run_command(f, "SET lock:{s5} another's");
 	w.run.dry_run = true;
-	must(f, run(&w));
+	must(f, execute_run(&w));
 	assert_int_equal(w.tally.scanned, 250);
 	assert_int_equal(w.tally.freed, 250);
-	assert_int_equal(members(f, "pool"), 0);
-	assert_int_equal(members(f, "issued"), 250);
-	assert_true(marker(f, 0).open);
-	assert_int_equal(locks(f), 1);
+	assert_int_equal(count_members(f, "pool"), 0);
+	assert_int_equal(count_members(f, "issued"), 250);
+	assert_true(read_marker(f, 0).open);
+	assert_int_equal(count_locks(f), 1);
 }
 
 /* The ends may differ by up to the interval of renewals. */
@@ -136,10 +136,10 @@ static void neighbours_that_end_together_stay_a_member(void **state)
 	struct fixture *f = *state;
 	struct watch w = watch_of(f);
 
-	issue(f, "0-1:1");
+	issue_member(f, "0-1:1");
 	put_marker(f, 0, "1 o 1s 1000 99999999000000 holder");
 	put_marker(f, 1, "1 o 1s 1000 99999999000009 holder");
-	must(f, run(&w));
+	must(f, execute_run(&w));
 	assert_int_equal(w.tally.live, 2);
 	assert_int_equal(
 		redis_server_number(&f->server, "ZSCORE issued:{s5} 0-1:1"),
@@ -159,11 +159,11 @@ static void a_run_ends_where_it_is_told_to(void **state)
 
 	put_blocks(f, 250);
 	w.on_pause = end_behind_two;
-	must(f, run(&w));
+	must(f, execute_run(&w));
 	assert_true(w.interrupted);
 	assert_int_equal(w.tally.freed, 200);
-	assert_int_equal(members(f, "pool"), 200);
-	assert_int_equal(locks(f), 0);
+	assert_int_equal(count_members(f, "pool"), 200);
+	assert_int_equal(count_locks(f), 0);
 }
 
 static void a_run_takes_as_many_as_it_is_told_to(void **state)
@@ -173,13 +173,13 @@ static void a_run_takes_as_many_as_it_is_told_to(void **state)
 
 	put_blocks(f, 250);
 	w.run.max_blocks = 150;
-	must(f, run(&w));
+	must(f, execute_run(&w));
 	assert_false(w.interrupted);
 	assert_int_equal(w.tally.freed, 150);
 	assert_int_equal(w.total, 150);
 	/* This is more than there are. */
 	w.run.max_blocks = 150;
-	must(f, run(&w));
+	must(f, execute_run(&w));
 	assert_int_equal(w.tally.freed, 100);
 	assert_int_equal(w.total, 100);
 }
@@ -194,7 +194,7 @@ static void a_run_keeps_its_rate(void **state)
 
 	put_blocks(f, 150);
 	w.run.rate = 1000;
-	must(f, run(&w));
+	must(f, execute_run(&w));
 	/* This is the work of a hundredth of a second. */
 	assert_int_equal(w.largest, 10);
 	assert_true(clock_monotonic_ms() - begun >= 149);
@@ -214,7 +214,7 @@ static bool runs_in_time(struct watch *w)
 	int64_t begun = clock_monotonic_ms();
 
 	w->longest = 0;
-	must(w->f, run(w));
+	must(w->f, execute_run(w));
 	assert_true(w->interrupted);
 	assert_int_equal(w->largest, 1);
 	return clock_monotonic_ms() - begun < 400;
@@ -263,7 +263,7 @@ static void a_run_that_waits_keeps_its_lock(void **state)
 	w.run.rate = 1;
 	w.settings.lock_ttl = 3000;
 	w.on_pause = note_renewal;
-	must(f, run(&w));
+	must(f, execute_run(&w));
 	assert_true(w.renewed);
 }
 
@@ -271,7 +271,7 @@ static bool take_the_lock(struct watch *w, int timeout_ms)
 {
 	(void)timeout_ms;
 	if (w->pauses == 2)
-		ask(w->f, "SET lock:{s5} another's");
+		run_command(w->f, "SET lock:{s5} another's");
 	return false;
 }
 
@@ -282,10 +282,10 @@ static void a_run_ends_when_its_lock_is_anothers(void **state)
 
 	put_blocks(f, 250);
 	w.on_pause = take_the_lock;
-	must_fail(f, run(&w), ERROR_NOT_OWNER);
-	assert_int_equal(members(f, "pool"), 100);
+	must_fail(f, execute_run(&w), ERROR_NOT_OWNER);
+	assert_int_equal(count_members(f, "pool"), 100);
 	assert_int_equal(w.tally.scanned, 100);
-	assert_int_equal(locks(f), 1);
+	assert_int_equal(count_locks(f), 1);
 }
 
 /* No later settling would notice the loss. */
@@ -294,7 +294,7 @@ static bool lose_the_lock_at_the_end(struct watch *w, int timeout_ms)
 	(void)timeout_ms;
 	if (w->scanned < 5)
 		return false;
-	ask(w->f, "DEL lock:{s5}");
+	run_command(w->f, "DEL lock:{s5}");
 	sleep_ms(150);
 	return false;
 }
@@ -307,14 +307,14 @@ static void a_run_whose_lock_is_gone_has_not_ended_well(void **state)
 	put_blocks(f, 5);
 	w.settings.lock_ttl = 500;
 	w.on_pause = lose_the_lock_at_the_end;
-	must_fail(f, run(&w), ERROR_NOT_OWNER);
+	must_fail(f, execute_run(&w), ERROR_NOT_OWNER);
 }
 
 static bool refuse_markers(struct watch *w, int timeout_ms)
 {
 	(void)timeout_ms;
 	if (w->pauses == 2)
-		ask(w->f, "ACL SETUSER default -mget");
+		run_command(w->f, "ACL SETUSER default -mget");
 	return false;
 }
 
@@ -322,7 +322,7 @@ static bool refuse_scripts(struct watch *w, int timeout_ms)
 {
 	(void)timeout_ms;
 	if (w->pauses == 2)
-		ask(w->f, "ACL SETUSER default -evalsha");
+		run_command(w->f, "ACL SETUSER default -evalsha");
 	return false;
 }
 
@@ -333,13 +333,13 @@ static void what_redis_does_not_tell_ends_the_run(void **state)
 
 	put_blocks(f, 250);
 	w.on_pause = refuse_markers;
-	must_fail(f, run(&w), ERROR_REMOTE);
+	must_fail(f, execute_run(&w), ERROR_REMOTE);
 	assert_int_equal(w.tally.scanned, 100);
-	ask(f, "ACL SETUSER default +mget");
+	run_command(f, "ACL SETUSER default +mget");
 	w.on_pause = refuse_scripts;
-	must_fail(f, run(&w), ERROR_REMOTE);
-	ask(f, "ACL SETUSER default +evalsha");
-	assert_int_equal(members(f, "pool"), 200);
+	must_fail(f, execute_run(&w), ERROR_REMOTE);
+	run_command(f, "ACL SETUSER default +evalsha");
+	assert_int_equal(count_members(f, "pool"), 200);
 }
 
 /* By then the run has read markers, but not the marks of endless grants. */
@@ -349,14 +349,14 @@ static void nothing_is_pooled_of_a_chunk_that_is_half_known(void **state)
 	struct watch w = watch_of(f);
 
 	put_blocks(f, 10);
-	issue(f, "5001-5001:2");
+	issue_member(f, "5001-5001:2");
 	put_marker(f, 5001, "1 c never 1000 2000 holder");
-	ask(f, "ACL SETUSER default -zmscore");
-	must_fail(f, run(&w), ERROR_REMOTE);
-	ask(f, "ACL SETUSER default +zmscore");
+	run_command(f, "ACL SETUSER default -zmscore");
+	must_fail(f, execute_run(&w), ERROR_REMOTE);
+	run_command(f, "ACL SETUSER default +zmscore");
 	assert_int_equal(w.tally.scanned, 0);
-	assert_int_equal(members(f, "pool"), 0);
-	assert_int_equal(members(f, "issued"), 11);
+	assert_int_equal(count_members(f, "pool"), 0);
+	assert_int_equal(count_members(f, "issued"), 11);
 }
 
 /* --- another run ---------------------------------------------------------- */
@@ -368,25 +368,25 @@ static void another_run_is_waited_for_no_longer_than_told(void **state)
 	int64_t begun;
 
 	put_blocks(f, 5);
-	ask(f, "SET lock:{s5} another's");
-	must_fail(f, run(&w), ERROR_BUSY);
+	run_command(f, "SET lock:{s5} another's");
+	must_fail(f, execute_run(&w), ERROR_BUSY);
 	assert_int_equal(w.waits, 0);
 	assert_int_equal(w.pauses, 0);
 	w.run.wait = 50;
 	begun = clock_monotonic_ms();
-	must_fail(f, run(&w), ERROR_BUSY);
+	must_fail(f, execute_run(&w), ERROR_BUSY);
 	assert_true(clock_monotonic_ms() - begun >= 50);
 	assert_int_equal(w.waits, 1);
 	assert_in_range(w.longest, 0, 50);
-	assert_int_equal(members(f, "issued"), 5);
-	assert_int_equal(locks(f), 1);
+	assert_int_equal(count_members(f, "issued"), 5);
+	assert_int_equal(count_locks(f), 1);
 }
 
 static bool give_lock_up(struct watch *w, int timeout_ms)
 {
 	(void)timeout_ms;
 	if (w->pauses == 2)
-		ask(w->f, "DEL lock:{s5}");
+		run_command(w->f, "DEL lock:{s5}");
 	return false;
 }
 
@@ -396,14 +396,14 @@ static void a_run_goes_on_when_another_has_ended(void **state)
 	struct watch w = watch_of(f);
 
 	put_blocks(f, 5);
-	ask(f, "SET lock:{s5} another's");
+	run_command(f, "SET lock:{s5} another's");
 	w.run.wait = DURATION_NEVER;
 	w.on_pause = give_lock_up;
-	must(f, run(&w));
+	must(f, execute_run(&w));
 	assert_int_equal(w.waits, 1);
 	assert_int_equal(w.longest, 200);
 	assert_int_equal(w.tally.freed, 5);
-	assert_int_equal(locks(f), 0);
+	assert_int_equal(count_locks(f), 0);
 }
 
 static bool end_now(struct watch *w, int timeout_ms)
@@ -419,14 +419,14 @@ static void a_run_that_waits_ends_when_it_is_told_to(void **state)
 	struct watch w = watch_of(f);
 
 	put_blocks(f, 5);
-	ask(f, "SET lock:{s5} another's");
+	run_command(f, "SET lock:{s5} another's");
 	w.run.wait = DURATION_NEVER;
 	w.on_pause = end_now;
-	must(f, run(&w));
+	must(f, execute_run(&w));
 	assert_true(w.interrupted);
 	assert_int_equal(w.pauses, 1);
-	assert_int_equal(members(f, "issued"), 5);
-	assert_int_equal(locks(f), 1);
+	assert_int_equal(count_members(f, "issued"), 5);
+	assert_int_equal(count_locks(f), 1);
 }
 
 /* --- replies that are not trusted ----------------------------------------- */
@@ -440,22 +440,22 @@ static void more_lost_than_may_be_change_nothing(void **state)
 	for (int i = 1; i <= 5; i += 2)
 		put_lost(f, i);
 	w.settings.max_lost = 2;
-	must_fail(f, run(&w), ERROR_UNSAFE);
+	must_fail(f, execute_run(&w), ERROR_UNSAFE);
 	assert_non_null(strstr(f->err.text, "3 blocks of space s5 have no"));
 	assert_int_equal(w.tally.lost, 3);
 	assert_int_equal(w.tally.scanned, 3);
-	assert_int_equal(members(f, "pool"), 0);
-	assert_true(marker(f, 0).open);
-	assert_int_equal(locks(f), 0);
+	assert_int_equal(count_members(f, "pool"), 0);
+	assert_true(read_marker(f, 0).open);
+	assert_int_equal(count_locks(f), 0);
 	w.run.dry_run = true;
-	must_fail(f, run(&w), ERROR_UNSAFE);
+	must_fail(f, execute_run(&w), ERROR_UNSAFE);
 	assert_int_equal(w.tally.scanned, 13);
 	w.run.dry_run = false;
 	w.settings.max_lost = 3;
-	must(f, run(&w));
+	must(f, execute_run(&w));
 	assert_int_equal(w.tally.lost, 3);
 	assert_int_equal(w.tally.freed, 10);
-	assert_int_equal(members(f, "issued"), 3);
+	assert_int_equal(count_members(f, "issued"), 3);
 }
 
 static void those_lost_before_count_too(void **state)
@@ -468,17 +468,17 @@ static void those_lost_before_count_too(void **state)
 	put_lost(f, 19);
 	w.settings.max_lost = 1;
 	w.settings.chunk = 10;
-	must_fail(f, run(&w), ERROR_UNSAFE);
+	must_fail(f, execute_run(&w), ERROR_UNSAFE);
 	assert_int_equal(w.tally.lost, 2);
 	assert_int_equal(w.tally.freed, 9);
-	assert_int_equal(members(f, "pool"), 9);
+	assert_int_equal(count_members(f, "pool"), 9);
 }
 
 static bool lose_policy(struct watch *w, int timeout_ms)
 {
 	(void)timeout_ms;
 	if (w->pauses == 2) {
-		ask(w->f, "CONFIG SET maxmemory-policy allkeys-lru");
+		run_command(w->f, "CONFIG SET maxmemory-policy allkeys-lru");
 		sleep_ms(1100); /* a check is valid for a second */
 	}
 	return false;
@@ -491,19 +491,19 @@ static void a_redis_that_may_evict_is_not_believed(void **state)
 
 	put_blocks(f, 250);
 	w.on_pause = lose_policy;
-	must_fail(f, run(&w), ERROR_UNSAFE);
-	assert_int_equal(members(f, "pool"), 100);
-	assert_int_equal(locks(f), 0);
+	must_fail(f, execute_run(&w), ERROR_UNSAFE);
+	assert_int_equal(count_members(f, "pool"), 100);
+	assert_int_equal(count_locks(f), 0);
 	w.on_pause = NULL;
-	must_fail(f, run(&w), ERROR_UNSAFE);
+	must_fail(f, execute_run(&w), ERROR_UNSAFE);
 	assert_int_equal(w.pauses, 0);
-	assert_int_equal(members(f, "pool"), 100);
+	assert_int_equal(count_members(f, "pool"), 100);
 }
 
 static bool lose_policy_and_lock(struct watch *w, int timeout_ms)
 {
 	if (w->pauses == 1)
-		ask(w->f, "CONFIG SET maxmemory-policy allkeys-lru");
+		run_command(w->f, "CONFIG SET maxmemory-policy allkeys-lru");
 	return give_lock_up(w, timeout_ms);
 }
 
@@ -513,13 +513,13 @@ static void what_was_checked_before_a_wait_is_checked_again(void **state)
 	struct watch w = watch_of(f);
 
 	put_blocks(f, 5);
-	ask(f, "SET lock:{s5} another's");
+	run_command(f, "SET lock:{s5} another's");
 	w.run.wait = DURATION_NEVER;
 	w.on_pause = lose_policy_and_lock;
-	must_fail(f, run(&w), ERROR_UNSAFE);
+	must_fail(f, execute_run(&w), ERROR_UNSAFE);
 	assert_int_equal(w.pauses, 2);
-	assert_int_equal(members(f, "pool"), 0);
-	assert_int_equal(locks(f), 0);
+	assert_int_equal(count_members(f, "pool"), 0);
+	assert_int_equal(count_locks(f), 0);
 }
 
 static void a_clock_that_has_jumped_is_not_believed(void **state)
@@ -529,9 +529,9 @@ static void a_clock_that_has_jumped_is_not_believed(void **state)
 
 	put_blocks(f, 5);
 	w.clock = (struct clock_check){.begun = true, .beyond = 1};
-	must_fail(f, run(&w), ERROR_UNSAFE);
+	must_fail(f, execute_run(&w), ERROR_UNSAFE);
 	assert_non_null(strstr(f->err.text, "Redis' clock has jumped"));
-	assert_int_equal(members(f, "pool"), 0);
+	assert_int_equal(count_members(f, "pool"), 0);
 }
 
 static void a_space_of_another_record_is_left_alone(void **state)
@@ -540,12 +540,12 @@ static void a_space_of_another_record_is_left_alone(void **state)
 	struct watch w = watch_of(f);
 
 	put_blocks(f, 5);
-	ask(f, "HSET space:{s5} block_size 999");
-	must_fail(f, run(&w), ERROR_CONFIG);
-	assert_int_equal(members(f, "pool"), 0);
-	ask(f, "DEL space:{s5}");
-	must_fail(f, run(&w), ERROR_UNSAFE);
-	assert_int_equal(members(f, "pool"), 0);
+	run_command(f, "HSET space:{s5} block_size 999");
+	must_fail(f, execute_run(&w), ERROR_CONFIG);
+	assert_int_equal(count_members(f, "pool"), 0);
+	run_command(f, "DEL space:{s5}");
+	must_fail(f, execute_run(&w), ERROR_UNSAFE);
+	assert_int_equal(count_members(f, "pool"), 0);
 }
 
 static void a_link_that_lives_stops_the_run(void **state)
@@ -558,12 +558,12 @@ static void a_link_that_lives_stops_the_run(void **state)
 	put_blocks(f, 5);
 	linkstore_code(f->space, 8, 0, &t);
 	snprintf(words, sizeof(words), "SET l:{s5:8}:%s x", t.code);
-	ask(f, words);
+	run_command(f, words);
 	w.settings.sample_every = 1;
-	must_fail(f, run(&w), ERROR_UNSAFE);
+	must_fail(f, execute_run(&w), ERROR_UNSAFE);
 	assert_non_null(strstr(f->err.text, "block 8 of space s5 has ended"));
-	assert_int_equal(members(f, "pool"), 0);
-	assert_int_equal(locks(f), 0);
+	assert_int_equal(count_members(f, "pool"), 0);
+	assert_int_equal(count_locks(f), 0);
 }
 
 static void a_span_that_is_still_to_come_is_refused(void **state)
@@ -573,9 +573,9 @@ static void a_span_that_is_still_to_come_is_refused(void **state)
 
 	put_blocks(f, 5);
 	w.run.span.from = clock_real_ms() + CLOCK_HOUR;
-	must_fail(f, run(&w), ERROR_USAGE);
+	must_fail(f, execute_run(&w), ERROR_USAGE);
 	w.run.span = (struct due_span){.from = 1004, .until = 1006};
-	must(f, run(&w));
+	must(f, execute_run(&w));
 	assert_int_equal(w.tally.freed, 2);
 }
 
@@ -586,9 +586,9 @@ static void what_a_replica_says_is_no_run(void **state)
 	struct watch w = watch_of(f);
 
 	w.run.dry_run = true;
-	must(f, run(&w));
-	ask(f, "REPLICAOF 127.0.0.1 1");
-	assert_int_equal(run(&w), -1);
+	must(f, execute_run(&w));
+	run_command(f, "REPLICAOF 127.0.0.1 1");
+	assert_int_equal(execute_run(&w), -1);
 }
 
 int main(void)

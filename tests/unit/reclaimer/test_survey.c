@@ -16,35 +16,36 @@ static void each_block_is_counted_in_its_state(void **state)
 	issue_until(f, "2-2:1", 99999999000000);
 	put_marker(f, 2, "1 o 1s 1000 2000 holder");
 	put_block(f, 3);
-	ask(f, "ZADD pool:{s5} 1000 4-4:2 " EVER " 5-5:2");
+	run_command(f, "ZADD pool:{s5} 1000 4-4:2 " EVER " 5-5:2");
 	put_marker(f, 4, "1 c 1s 1000 2000 holder");
 	put_marker(f, 5, "1 c 1s 1000 2000 holder");
-	ask(f, "ZADD out:{s5} 1000 6-6:1");
+	run_command(f, "ZADD out:{s5} 1000 6-6:1");
 	issue_until(f, "7-7:3", 0);
 	issue_until(f, "8-8:1", 99999999000000);
 	snprintf(text, sizeof(text), "1 o 1s %lld " EVER " holder",
 		 (long long)clock_real_ms());
 	put_marker(f, 8, text);
 	issue_until(f, "9-9:1", 99999999000000);
-	say(f, 4, (const char *[]){"HSET", "space:{s5}", "gaps", "9-9 "});
+	run_command_argv(
+		f, 4, (const char *[]){"HSET", "space:{s5}", "gaps", "9-9 "});
 	put_marker(f, 10, "32767 c 1s 1000 2000 holder");
-	ask(f, "HSET space:{s5} retired 1");
+	run_command(f, "HSET space:{s5} retired 1");
 	issue_until(f, "11-11:1", 99999999000000);
-	ask(f, "ZADD unopened:{s5} 11 11:1");
+	run_command(f, "ZADD unopened:{s5} 11 11:1");
 	w.survey.wants_lost = true;
-	must(f, survey(&w));
-	finds(&w, 0);
+	must(f, survey_space(&w));
+	expect_findings(&w, 0);
 	assert_true(w.survey.proven);
-	assert_int_equal(counted(&w, STATE_LIVE), 2);
-	assert_int_equal(counted(&w, STATE_LATER), 2);
-	assert_int_equal(counted(&w, STATE_DUE), 1);
-	assert_int_equal(counted(&w, STATE_POOLED), 1);
-	assert_int_equal(counted(&w, STATE_QUARANTINED), 1);
-	assert_int_equal(counted(&w, STATE_OUT), 1);
-	assert_int_equal(counted(&w, STATE_LOST), 1);
-	assert_int_equal(counted(&w, STATE_HELD), 1);
-	assert_int_equal(counted(&w, STATE_GAP), 1);
-	assert_int_equal(counted(&w, STATE_RETIRED), 1);
+	assert_int_equal(count_in_state(&w, STATE_LIVE), 2);
+	assert_int_equal(count_in_state(&w, STATE_LATER), 2);
+	assert_int_equal(count_in_state(&w, STATE_DUE), 1);
+	assert_int_equal(count_in_state(&w, STATE_POOLED), 1);
+	assert_int_equal(count_in_state(&w, STATE_QUARANTINED), 1);
+	assert_int_equal(count_in_state(&w, STATE_OUT), 1);
+	assert_int_equal(count_in_state(&w, STATE_LOST), 1);
+	assert_int_equal(count_in_state(&w, STATE_HELD), 1);
+	assert_int_equal(count_in_state(&w, STATE_GAP), 1);
+	assert_int_equal(count_in_state(&w, STATE_RETIRED), 1);
 	assert_int_equal(w.survey.lost.count, 1);
 	assert_int_equal(w.survey.lost.list[0].first, 7);
 	assert_int_equal(w.survey.lost.list[0].generation, 3);
@@ -60,15 +61,15 @@ static void each_of_many_blocks_is_counted_once(void **state)
 	put_live(f, 0, 1023);
 	put_live(f, 1024, 1199);
 	/* The marks of other blocks are looked up among them. */
-	ask(f, "DEL m:{s5:511} m:{s5:512} m:{s5:1199}");
-	ask(f, "ZADD unopened:{s5} 511 511:1 512 512:1");
-	must(f, survey(&w));
-	assert_int_equal(counted(&w, STATE_LIVE), 1197);
+	run_command(f, "DEL m:{s5:511} m:{s5:512} m:{s5:1199}");
+	run_command(f, "ZADD unopened:{s5} 511 511:1 512 512:1");
+	must(f, survey_space(&w));
+	assert_int_equal(count_in_state(&w, STATE_LIVE), 1197);
 	/* These blocks will never be checked again, and one has lost its
 	 * marker. */
 	assert_int_equal(w.survey.census.unclear, 1);
-	assert_int_equal(counted(&w, STATE_LATER), 2);
-	finds(&w, 1);
+	assert_int_equal(count_in_state(&w, STATE_LATER), 2);
+	expect_findings(&w, 1);
 	is_finding(&w, 0, TROUBLE_UNMARKED, 1199, 1199, "issued 1024-1199:1");
 	survey_free(&w.survey);
 }
@@ -79,10 +80,10 @@ static void blocks_before_the_spaces_first_are_none(void **state)
 	struct watch w = watch_of(f, 8);
 
 	put_live(f, 5, 7);
-	ask(f, "HSET space:{s5} first 5");
-	must(f, survey(&w));
-	finds(&w, 0);
-	assert_int_equal(counted(&w, STATE_LIVE), 3);
+	run_command(f, "HSET space:{s5} first 5");
+	must(f, survey_space(&w));
+	expect_findings(&w, 0);
+	assert_int_equal(count_in_state(&w, STATE_LIVE), 3);
 	survey_free(&w.survey);
 }
 
@@ -91,9 +92,9 @@ static void a_space_without_blocks_is_in_order(void **state)
 	struct fixture *f = *state;
 	struct watch w = watch_of(f, 0);
 
-	ask(f, "HSET space:{s5} first 5");
-	must(f, survey(&w));
-	finds(&w, 0);
+	run_command(f, "HSET space:{s5} first 5");
+	must(f, survey_space(&w));
+	expect_findings(&w, 0);
 	survey_free(&w.survey);
 }
 
@@ -106,12 +107,12 @@ static void blocks_in_no_set_are_missing(void **state)
 
 	put_live(f, 0, 3);
 	put_live(f, 6, 10);
-	must(f, survey(&w));
-	finds(&w, 2);
+	must(f, survey_space(&w));
+	expect_findings(&w, 2);
 	is_finding(&w, 0, TROUBLE_MISSING, 4, 5, "");
 	is_finding(&w, 1, TROUBLE_MISSING, 11, 11, "");
 	assert_int_equal(w.survey.census.missing, 3);
-	assert_int_equal(counted(&w, STATE_LIVE), 9);
+	assert_int_equal(count_in_state(&w, STATE_LIVE), 9);
 	assert_true(w.survey.proven);
 	survey_free(&w.survey);
 }
@@ -126,11 +127,11 @@ static void retired_blocks_are_told_from_missing_ones(void **state)
 	put_marker(f, 2, "32766 c 1s 1000 2000 holder");
 	put_marker(f, 3, "5 c 1s 1000 2000 holder");
 	put_marker(f, 5, "32767 c 1s 1000 2000 holder");
-	ask(f, "HSET space:{s5} retired 3");
-	must(f, survey(&w));
-	assert_int_equal(counted(&w, STATE_RETIRED), 2);
+	run_command(f, "HSET space:{s5} retired 3");
+	must(f, survey_space(&w));
+	assert_int_equal(count_in_state(&w, STATE_RETIRED), 2);
 	assert_int_equal(w.survey.census.missing, 2);
-	finds(&w, 2);
+	expect_findings(&w, 2);
 	is_finding(&w, 0, TROUBLE_MISSING, 3, 4, "");
 	assert_string_equal(w.survey.findings.list[1].detail,
 			    "the record says 3, the markers say 2");
@@ -139,7 +140,7 @@ static void retired_blocks_are_told_from_missing_ones(void **state)
 
 static bool retire_another(struct watch *w)
 {
-	ask(w->f, "HSET space:{s5} retired 2");
+	run_command(w->f, "HSET space:{s5} retired 2");
 	return false;
 }
 
@@ -151,11 +152,11 @@ static void a_number_of_retired_blocks_that_changes_is_no_finding(void **state)
 
 	put_live(f, 0, 2);
 	put_marker(f, 3, "32767 c 1s 1000 2000 holder");
-	ask(f, "HSET space:{s5} retired 3");
+	run_command(f, "HSET space:{s5} retired 3");
 	w.on_pause = retire_another;
-	must(f, survey(&w));
-	assert_int_equal(counted(&w, STATE_RETIRED), 1);
-	finds(&w, 0);
+	must(f, survey_space(&w));
+	assert_int_equal(count_in_state(&w, STATE_RETIRED), 1);
+	expect_findings(&w, 0);
 	survey_free(&w.survey);
 }
 
@@ -165,13 +166,13 @@ static void a_block_in_two_members_is_found_with_both(void **state)
 	struct watch w = watch_of(f, 8);
 
 	put_live(f, 0, 7);
-	ask(f, "ZADD pool:{s5} 1000 3-4:2");
-	ask(f, "ZADD out:{s5} 1000 4-4:1");
-	must(f, survey(&w));
+	run_command(f, "ZADD pool:{s5} 1000 3-4:2");
+	run_command(f, "ZADD out:{s5} 1000 4-4:1");
+	must(f, survey_space(&w));
 	assert_int_equal(w.survey.census.unclear, 2);
-	assert_int_equal(counted(&w, STATE_LIVE), 6);
-	assert_int_equal(counted(&w, STATE_POOLED), 0);
-	finds(&w, 2);
+	assert_int_equal(count_in_state(&w, STATE_LIVE), 6);
+	assert_int_equal(count_in_state(&w, STATE_POOLED), 0);
+	expect_findings(&w, 2);
 	is_finding(&w, 0, TROUBLE_TWICE, 3, 3, "issued 0-7:1 and pool 3-4:2");
 	is_finding(&w, 1, TROUBLE_TWICE, 4, 4,
 		   "issued 0-7:1 and pool 3-4:2 and more");
@@ -184,7 +185,7 @@ static void what_markers_say_against_members_is_found(void **state)
 	struct fixture *f = *state;
 	struct watch w = watch_of(f, 8);
 
-	ask(f, "ZADD pool:{s5} 1000 0-3:2 1000 4-5:2");
+	run_command(f, "ZADD pool:{s5} 1000 0-3:2 1000 4-5:2");
 	for (int block = 0; block < 6; block++)
 		put_marker(f, block, "1 c 1s 1000 2000 holder");
 	put_marker(f, 1, "1 o 1s 1000 2000 holder");
@@ -192,14 +193,14 @@ static void what_markers_say_against_members_is_found(void **state)
 	put_marker(f, 4, "1 o 1s 1000 2000 holder");
 	put_live(f, 6, 7);
 	put_marker(f, 7, "nonsense");
-	must(f, survey(&w));
-	finds(&w, 3);
+	must(f, survey_space(&w));
+	expect_findings(&w, 3);
 	is_finding(&w, 0, TROUBLE_POOL_OPEN, 1, 2, "pool 0-3:2");
 	is_finding(&w, 1, TROUBLE_POOL_OPEN, 4, 4, "pool 4-5:2");
 	is_finding(&w, 2, TROUBLE_DAMAGED, 7, 7, "issued 6-7:1");
 	assert_int_equal(w.survey.census.unclear, 4);
-	assert_int_equal(counted(&w, STATE_POOLED), 3);
-	assert_int_equal(counted(&w, STATE_LIVE), 1);
+	assert_int_equal(count_in_state(&w, STATE_POOLED), 3);
+	assert_int_equal(count_in_state(&w, STATE_LIVE), 1);
 	survey_free(&w.survey);
 }
 
@@ -209,23 +210,23 @@ static void members_that_are_none_or_beyond_are_found(void **state)
 	struct watch w = watch_of(f, 4);
 
 	put_live(f, 0, 3);
-	issue(f, "4-4:1");
-	must(f, survey(&w));
-	finds(&w, 1);
+	issue_member(f, "4-4:1");
+	must(f, survey_space(&w));
+	expect_findings(&w, 1);
 	is_finding(&w, 0, TROUBLE_BEYOND, 4, 4, "'4-4:1' in issued");
 	survey_free(&w.survey);
-	ask(f, "DEL issued:{s5}");
+	run_command(f, "DEL issued:{s5}");
 	w = watch_of(f, 4);
 	put_live(f, 0, 3);
-	issue(f, "2-1:1");
-	ask(f, "ZADD pool:{s5} 1000 3-3:32768");
-	must(f, survey(&w));
-	finds(&w, 2);
+	issue_member(f, "2-1:1");
+	run_command(f, "ZADD pool:{s5} 1000 3-3:32768");
+	must(f, survey_space(&w));
+	expect_findings(&w, 2);
 	is_finding(&w, 0, TROUBLE_MALFORMED, 3, 3, "'3-3:32768' in pool");
 	assert_string_equal(w.survey.findings.list[1].detail,
 			    "'2-1:1' in issued");
 	assert_false(w.survey.findings.list[1].has_blocks);
-	assert_int_equal(counted(&w, STATE_LIVE), 4);
+	assert_int_equal(count_in_state(&w, STATE_LIVE), 4);
 	survey_free(&w.survey);
 }
 
@@ -237,10 +238,10 @@ static void each_blocks_own_mark_is_looked_for(void **state)
 	struct watch w = watch_of(f, 6);
 
 	put_live(f, 0, 1);
-	ask(f, "ZADD issued:{s5} +inf 2-5:1");
-	ask(f, "ZADD unopened:{s5} 2 2:1 3 3:1 5 5:1");
-	must(f, survey(&w));
-	finds(&w, 3);
+	run_command(f, "ZADD issued:{s5} +inf 2-5:1");
+	run_command(f, "ZADD unopened:{s5} 2 2:1 3 3:1 5 5:1");
+	must(f, survey_space(&w));
+	expect_findings(&w, 3);
 	is_finding(&w, 0, TROUBLE_UNOPENED, 2, 3, "issued 2-5:1");
 	is_finding(&w, 1, TROUBLE_UNMARKED, 4, 4, "issued 2-5:1");
 	is_finding(&w, 2, TROUBLE_UNOPENED, 5, 5, "issued 2-5:1");
@@ -265,9 +266,9 @@ static void what_had_moved_is_found_in_order(void **state)
 	put_live(f, 0, 3);
 	put_live(f, 5, 7);
 	w.on_pause = issue_four;
-	must(f, survey(&w));
-	finds(&w, 0);
-	assert_int_equal(counted(&w, STATE_LIVE), 8);
+	must(f, survey_space(&w));
+	expect_findings(&w, 0);
+	assert_int_equal(count_in_state(&w, STATE_LIVE), 8);
 	assert_int_equal(w.survey.census.missing, 0);
 	survey_free(&w.survey);
 }
@@ -287,8 +288,8 @@ static void suspects_without_room_are_told_once(void **state)
 
 	put_live(f, 0, 3);
 	w.on_pause = leave_seven_out;
-	must(f, survey(&w));
-	finds(&w, 2);
+	must(f, survey_space(&w));
+	expect_findings(&w, 2);
 	is_finding(&w, 0, TROUBLE_MISSING, 4, 4, "");
 	assert_string_equal(w.survey.findings.list[1].detail,
 			    "or worse: 7 blocks more than can be looked at "
@@ -301,7 +302,7 @@ static void suspects_without_room_are_told_once(void **state)
 /* The suspect's marker is read between two reads of the moves. */
 static bool move_on(struct watch *w)
 {
-	ask(w->f, "HINCRBY space:{s5} moves 1");
+	run_command(w->f, "HINCRBY space:{s5} moves 1");
 	return false;
 }
 
@@ -313,8 +314,8 @@ static void what_is_wrong_while_all_moves_is_not_proven(void **state)
 	put_live(f, 0, 3);
 	put_marker(f, 2, "nonsense");
 	w.on_pause = move_on;
-	must(f, survey(&w));
-	finds(&w, 1);
+	must(f, survey_space(&w));
+	expect_findings(&w, 1);
 	is_finding(&w, 0, TROUBLE_DAMAGED, 2, 2, "issued 0-3:1");
 	assert_false(w.survey.proven);
 	/* The first at once, then five more. */
@@ -335,8 +336,8 @@ static void one_look_at_rest_is_a_proof(void **state)
 	put_live(f, 0, 3);
 	put_marker(f, 2, "nonsense");
 	w.on_pause = rest_at_third;
-	must(f, survey(&w));
-	finds(&w, 1);
+	must(f, survey_space(&w));
+	expect_findings(&w, 1);
 	assert_true(w.survey.proven);
 	assert_int_equal(w.pauses, 4);
 	survey_free(&w.survey);
@@ -355,7 +356,7 @@ static void a_survey_keeps_its_rate_and_ends_when_told_to(void **state)
 	put_live(f, 0, 199);
 	w.survey.rate = 1;
 	w.on_pause = end_at_third;
-	must_fail(f, survey(&w), ERROR_STOPPED);
+	must_fail(f, survey_space(&w), ERROR_STOPPED);
 	assert_int_equal(w.pauses, 3);
 	assert_int_equal(w.shortest, 1000);
 	assert_int_equal(w.longest, 1000);
@@ -372,12 +373,12 @@ static void nothing_is_surveyed_for_a_repair_without_its_lock(void **state)
 	must(f, reclaim_lock_take(f->server.redis, f->space, 60000, &lock,
 				  &f->err));
 	w.survey.lock = &lock;
-	must(f, survey(&w));
+	must(f, survey_space(&w));
 	survey_free(&w.survey);
-	ask(f, "SET lock:{s5} another's");
+	run_command(f, "SET lock:{s5} another's");
 	w = watch_of(f, 4);
 	w.survey.lock = &lock;
-	must_fail(f, survey(&w), ERROR_NOT_OWNER);
+	must_fail(f, survey_space(&w), ERROR_NOT_OWNER);
 	survey_free(&w.survey);
 }
 
@@ -387,13 +388,13 @@ struct refusal {
 	const char *command;
 };
 
-static void refuse(struct watch *w, const struct refusal *r, bool refused)
+static void set_refusal(struct watch *w, const struct refusal *r, bool refused)
 {
 	char words[64];
 
 	snprintf(words, sizeof(words), "ACL SETUSER default %c%s",
 		 refused ? '-' : '+', r->command);
-	ask(w->f, words);
+	run_command(w->f, words);
 }
 
 static const struct refusal refusals[] = {
@@ -402,7 +403,7 @@ static const struct refusal refusals[] = {
 static bool refuse_some(struct watch *w)
 {
 	if (w->pauses == refusals[w->refusal].at)
-		refuse(w, &refusals[w->refusal], true);
+		set_refusal(w, &refusals[w->refusal], true);
 	return false;
 }
 
@@ -417,8 +418,8 @@ static void what_redis_does_not_tell_ends_a_survey(void **state)
 
 		w.refusal = i;
 		w.on_pause = refuse_some;
-		must_fail(f, survey(&w), ERROR_REMOTE);
-		refuse(&w, &refusals[i], false);
+		must_fail(f, survey_space(&w), ERROR_REMOTE);
+		set_refusal(&w, &refusals[i], false);
 		survey_free(&w.survey);
 	}
 }
@@ -428,8 +429,8 @@ static void a_space_that_is_gone_is_none(void **state)
 	struct fixture *f = *state;
 	struct watch w = watch_of(f, 4);
 
-	ask(f, "DEL cursor:{s5}");
-	must_fail(f, survey(&w), ERROR_UNSAFE);
+	run_command(f, "DEL cursor:{s5}");
+	must_fail(f, survey_space(&w), ERROR_UNSAFE);
 	survey_free(&w.survey);
 }
 

@@ -9,9 +9,9 @@ static void put_suspects(struct fixture *f)
 {
 	put_live(f, 0, 2);
 	put_marker(f, 1, "nonsense");
-	ask(f, "ZADD issued:{s5} +inf 4-5:1");
-	ask(f, "ZADD unopened:{s5} 4 4:1 5 5:1");
-	ask(f, "HSET space:{s5} retired 1");
+	run_command(f, "ZADD issued:{s5} +inf 4-5:1");
+	run_command(f, "ZADD unopened:{s5} 4 4:1 5 5:1");
+	run_command(f, "HSET space:{s5} retired 1");
 	put_marker(f, 3, "32767 c 1s 1000 2000 holder");
 }
 
@@ -27,7 +27,7 @@ static void a_survey_fails_when_a_command_is_refused(void **state)
 		int status;
 
 		answer_with("{s5", n, "{err = 'ERR no'}");
-		status = survey(&w);
+		status = survey_space(&w);
 		all_answered = end_waiting();
 		assert_int_equal(status, all_answered ? 0 : -1);
 		if (!all_answered)
@@ -49,7 +49,7 @@ static void a_survey_fails_with_its_connection(void **state)
 		int status;
 
 		lose_at("{s5", n, LOST_AFTER);
-		status = survey(&w);
+		status = survey_space(&w);
 		all_answered = end_waiting();
 		assert_int_equal(status, all_answered ? 0 : -1);
 		if (!all_answered)

@@ -9,7 +9,7 @@ static void begin_with(struct fixture *f, int block)
 	char words[64];
 
 	snprintf(words, sizeof(words), "HSET space:{s5} first %d", block);
-	ask(f, words);
+	run_command(f, words);
 }
 
 static void a_space_that_begins_late_is_surveyed_to_its_end_only(void **state)
@@ -20,10 +20,10 @@ static void a_space_that_begins_late_is_surveyed_to_its_end_only(void **state)
 	put_live(f, WINDOW - 9, WINDOW - 6);
 	put_live(f, WINDOW - 5, WINDOW - 4);
 	begin_with(f, WINDOW - 10);
-	must(f, survey(&w));
-	finds(&w, 1);
+	must(f, survey_space(&w));
+	expect_findings(&w, 1);
 	is_finding(&w, 0, TROUBLE_MISSING, WINDOW - 10, WINDOW - 10, "");
-	assert_int_equal(counted(&w, STATE_LIVE), 6);
+	assert_int_equal(count_in_state(&w, STATE_LIVE), 6);
 	assert_int_equal(w.survey.census.missing, 1);
 	assert_true(w.survey.proven);
 	survey_free(&w.survey);
@@ -41,9 +41,9 @@ static void each_block_of_two_windows_is_looked_at_once(void **state)
 	put_live(f, WINDOW + 8, WINDOW + 8);
 	put_marker(f, WINDOW + 2, "nonsense");
 	put_marker(f, WINDOW + 3, "nonsense");
-	issue(f, "what");
-	must(f, survey(&w));
-	finds(&w, 5);
+	issue_member(f, "what");
+	must(f, survey_space(&w));
+	expect_findings(&w, 5);
 	assert_string_equal(w.survey.findings.list[0].detail,
 			    "'what' in issued");
 	is_finding(&w, 1, TROUBLE_MISSING, 5, (uint64_t)WINDOW, "");
@@ -53,7 +53,7 @@ static void each_block_of_two_windows_is_looked_at_once(void **state)
 		   (uint64_t)WINDOW + 3, "issued 33554433-33554438:1");
 	is_finding(&w, 4, TROUBLE_MISSING, (uint64_t)WINDOW + 7,
 		   (uint64_t)WINDOW + 7, "");
-	assert_int_equal(counted(&w, STATE_LIVE), 7);
+	assert_int_equal(count_in_state(&w, STATE_LIVE), 7);
 	assert_int_equal(w.survey.census.missing, BLOCK_MAP_WINDOW - 3);
 	assert_int_equal(w.survey.census.unclear, 2);
 	survey_free(&w.survey);
@@ -66,7 +66,7 @@ static bool leave_seven_out_of_the_first_check(struct watch *w)
 	if (w->pauses == 2)
 		w->survey.window.suspects.left_out = 7;
 	if (w->pauses < 4)
-		ask(w->f, "HINCRBY space:{s5} moves 1");
+		run_command(w->f, "HINCRBY space:{s5} moves 1");
 	return false;
 }
 
@@ -78,9 +78,9 @@ static void what_an_earlier_check_left_out_is_not_counted_again(void **state)
 	put_live(f, 0, 4);
 	put_marker(f, 2, "nonsense");
 	w.on_pause = leave_seven_out_of_the_first_check;
-	must(f, survey(&w));
+	must(f, survey_space(&w));
 	assert_int_equal(w.pauses, 4);
-	finds(&w, 1);
+	expect_findings(&w, 1);
 	is_finding(&w, 0, TROUBLE_DAMAGED, 2, 2, "issued 0-4:1");
 	assert_int_equal(w.survey.census.unclear, 1);
 	survey_free(&w.survey);

@@ -37,7 +37,7 @@ static inline struct watch watch_of(struct fixture *f, int cursor)
 
 	f->config.hold_max = CLOCK_HOUR;
 	snprintf(words, sizeof(words), "SET cursor:{s5} %d", cursor);
-	ask(f, words);
+	run_command(f, words);
 	return (struct watch){
 		.f = f,
 		.survey = {.redis = f->server.redis, .space = f->space},
@@ -45,20 +45,20 @@ static inline struct watch watch_of(struct fixture *f, int cursor)
 	};
 }
 
-static inline int survey(struct watch *w)
+static inline int survey_space(struct watch *w)
 {
 	w->survey.pause = pause_survey;
 	w->survey.arg = w;
 	return survey_run(&w->survey, &w->f->err);
 }
 
-static inline uint64_t counted(const struct watch *w,
-			       enum accounted_state state)
+static inline uint64_t count_in_state(const struct watch *w,
+				      enum accounted_state state)
 {
 	return w->survey.census.states[state];
 }
 
-static inline void finds(const struct watch *w, uint64_t count)
+static inline void expect_findings(const struct watch *w, uint64_t count)
 {
 	const struct findings *f = &w->survey.findings;
 

@@ -102,7 +102,7 @@ static inline void make_sink(struct world *w, bool succeeds)
 		fail_msg("%s", err.text);
 }
 
-static inline void start(struct world *w)
+static inline void start_sink(struct world *w)
 {
 	struct error err = {0};
 
@@ -110,7 +110,7 @@ static inline void start(struct world *w)
 		fail_msg("%s", err.text);
 }
 
-static inline void take(struct world *w)
+static inline void take_event(struct world *w)
 {
 	const struct taken_event event = {0, clock_real_ms(), "event", 5};
 
@@ -151,7 +151,8 @@ static inline rd_kafka_mock_cluster_t *make_kafka(struct world *w)
 	return mock;
 }
 
-static inline uint64_t counted(struct world *w, enum hour_counter which)
+static inline uint64_t count_in_all_hours(struct world *w,
+					  enum hour_counter which)
 {
 	struct hour_table table = {0};
 	uint64_t n = 0;
@@ -165,9 +166,9 @@ static inline uint64_t counted(struct world *w, enum hour_counter which)
 static inline void await_counted(struct world *w, enum hour_counter which,
 				 uint64_t count)
 {
-	for (int i = 0; i < 60000 && counted(w, which) < count; i++)
+	for (int i = 0; i < 60000 && count_in_all_hours(w, which) < count; i++)
 		usleep(1000);
-	assert_int_equal(counted(w, which), count);
+	assert_int_equal(count_in_all_hours(w, which), count);
 }
 
 /* Kafka answers the next Produce with that error. */
@@ -183,13 +184,13 @@ static inline rd_kafka_mock_cluster_t *start_at_kafka(struct world *w)
 	rd_kafka_mock_cluster_t *mock = make_kafka(w);
 
 	make_sink(w, false);
-	start(w);
-	take(w);
+	start_sink(w);
+	take_event(w);
 	await_counted(w, HOUR_ACKNOWLEDGED, 1);
 	return mock;
 }
 
-static inline uint64_t spooled(struct world *w)
+static inline uint64_t read_spooled_count(struct world *w)
 {
 	return metric_value(w->metrics.counters[COUNTER_SPOOLED]);
 }

@@ -89,7 +89,7 @@ static inline int drop_world(void **state)
 	return 0;
 }
 
-static inline void start(struct world *w)
+static inline void start_spool(struct world *w)
 {
 	struct error err;
 
@@ -97,7 +97,7 @@ static inline void start(struct world *w)
 }
 
 /* Returns the hour's count since the start. */
-static inline uint64_t counted(struct world *w, enum hour_counter which)
+static inline uint64_t count_in_hour(struct world *w, enum hour_counter which)
 {
 	struct hour_table table = {0};
 	const struct hour_counts *found;
@@ -133,7 +133,7 @@ static inline void await_said(struct world *w, const char *text)
 	assert_true(is_said(w, text));
 }
 
-static inline size_t offer(struct world *w, size_t count, size_t len)
+static inline size_t offer_events(struct world *w, size_t count, size_t len)
 {
 	char *event = calloc(1, len);
 	size_t taken = 0;

@@ -12,7 +12,7 @@
 
 #define AT INT64_C(1431857103456) /* 2015-05-17 10:05:03.456 UTC */
 
-static struct access_entry visit(void)
+static struct access_entry make_access_entry(void)
 {
 	return (struct access_entry){
 		.time_ms = AT,
@@ -30,7 +30,7 @@ static struct access_entry visit(void)
 	};
 }
 
-static const char *combined(const struct access_entry *e)
+static const char *combined_line_of(const struct access_entry *e)
 {
 	static struct buf out;
 
@@ -39,7 +39,7 @@ static const char *combined(const struct access_entry *e)
 	return buf_cstr(&out);
 }
 
-static json_t *json(const struct access_entry *e)
+static json_t *json_line_of(const struct access_entry *e)
 {
 	struct buf out = {0};
 	json_error_t why;
@@ -69,10 +69,10 @@ static void assert_member(const json_t *line, const char *key, const char *text)
 
 static void a_combined_line_is_as_other_servers_write_it(void **state)
 {
-	struct access_entry e = visit();
+	struct access_entry e = make_access_entry();
 
 	(void)state;
-	assert_string_equal(combined(&e),
+	assert_string_equal(combined_line_of(&e),
 			    "192.0.2.7 - - [17/May/2015:10:05:03 +0000] "
 			    "\"GET /aB3xY7k?a=1&b=%20 HTTP/1.1\" 302 0 "
 			    "\"https://from.example/\" \"agent/1.0\"\n");
@@ -87,39 +87,41 @@ static void what_is_absent_is_a_dash(void **state)
 				 .path = SLICE("/")};
 
 	(void)state;
-	assert_string_equal(combined(&e),
+	assert_string_equal(combined_line_of(&e),
 			    "- - - [01/Jan/1970:00:00:00 +0000] "
 			    "\"HEAD / HTTP/1.0\" 404 17 \"-\" \"-\"\n");
 }
 
 static void an_empty_query_has_its_question_mark(void **state)
 {
-	struct access_entry e = visit();
+	struct access_entry e = make_access_entry();
 
 	(void)state;
 	e.query.len = 0;
-	assert_non_null(strstr(combined(&e), "\"GET /aB3xY7k? HTTP/1.1\""));
+	assert_non_null(
+		strstr(combined_line_of(&e), "\"GET /aB3xY7k? HTTP/1.1\""));
 }
 
 static void ipv6_addresses_are_written_in_short(void **state)
 {
-	struct access_entry e = visit();
+	struct access_entry e = make_access_entry();
 
 	(void)state;
 	e.client = (struct address){16, {0x20, 0x01, 0x0d, 0xb8, [15] = 7}};
-	assert_int_equal(strncmp(combined(&e), "2001:db8::7 - - [", 17), 0);
+	assert_int_equal(strncmp(combined_line_of(&e), "2001:db8::7 - - [", 17),
+			 0);
 }
 
 #define HOSTILE "\"\\\n\r\t\x01\x7f\xff\xc3\xa4\" 200 0 \"x"
 
 static void no_byte_ends_a_combined_field(void **state)
 {
-	struct access_entry e = visit();
+	struct access_entry e = make_access_entry();
 
 	(void)state;
 	e.user_agent = (struct http_slice)SLICE(HOSTILE);
 	assert_string_equal(
-		combined(&e),
+		combined_line_of(&e),
 		"192.0.2.7 - - [17/May/2015:10:05:03 +0000] "
 		"\"GET /aB3xY7k?a=1&b=%20 HTTP/1.1\" 302 0 "
 		"\"https://from.example/\" "
@@ -138,7 +140,7 @@ static unsigned byte_of(const char *escape)
 
 static void every_byte_can_be_told_from_a_combined_line(void **state)
 {
-	struct access_entry e = visit();
+	struct access_entry e = make_access_entry();
 	char all[256], *end, *at;
 	size_t i = 0;
 
@@ -146,7 +148,8 @@ static void every_byte_can_be_told_from_a_combined_line(void **state)
 	for (i = 0; i < sizeof(all); i++)
 		all[i] = (char)i;
 	e.user_agent = (struct http_slice){all, sizeof(all)};
-	at = strstr(combined(&e), "example/\" \"") + strlen("example/\" \"");
+	at = strstr(combined_line_of(&e), "example/\" \"") +
+	     strlen("example/\" \"");
 	end = strchr(at, '"');
 	assert_string_equal(end, "\"\n");
 	for (i = 0; at < end; i++) {
@@ -162,8 +165,8 @@ static void every_byte_can_be_told_from_a_combined_line(void **state)
 
 static void a_json_line_has_the_names_of_nginx(void **state)
 {
-	struct access_entry e = visit();
-	json_t *line = json(&e);
+	struct access_entry e = make_access_entry();
+	json_t *line = json_line_of(&e);
 
 	(void)state;
 	assert_member(line, "time_iso8601", "2015-05-17T10:05:03.456Z");
@@ -185,7 +188,7 @@ static void a_json_line_has_the_names_of_nginx(void **state)
 static void what_is_absent_is_no_member(void **state)
 {
 	struct access_entry e = {.method = SLICE("GET"), .path = SLICE("/a")};
-	json_t *line = json(&e);
+	json_t *line = json_line_of(&e);
 
 	(void)state;
 	assert_member(line, "remote_addr", "-");
@@ -197,13 +200,13 @@ static void what_is_absent_is_no_member(void **state)
 
 static void json_is_strict_whatever_a_client_sends(void **state)
 {
-	struct access_entry e = visit();
+	struct access_entry e = make_access_entry();
 	json_t *line;
 
 	(void)state;
 	e.user_agent = (struct http_slice)SLICE(HOSTILE);
 	e.path = (struct http_slice)SLICE("/\"\xed\xa0\x80");
-	line = json(&e);
+	line = json_line_of(&e);
 	assert_member(line, "http_user_agent",
 		      "\"\\\n\r\t\x01\x7f?\xc3\xa4\" 200 0 \"x");
 	assert_member(line, "uri", "/\"???");

@@ -91,7 +91,7 @@ static size_t count_in_answer(struct answer_world *w, const char *path,
 			      const char *text)
 {
 	char *answer = aw_ask(w, "GET", path, "");
-	size_t n = (size_t)count(answer, text);
+	size_t n = (size_t)count_occurrences(answer, text);
 
 	free(answer);
 	return n;

@@ -7,13 +7,13 @@
 
 #define APPLE "{\"applinks\":{\"details\":[]}}"
 
-static struct http_slice slice(const char *text)
+static struct http_slice slice_of(const char *text)
 {
 	return (struct http_slice){text, strlen(text)};
 }
 
-static struct app_file *load(const char *text, enum app_file_kind kind,
-			     struct error *err)
+static struct app_file *try_load_file(const char *text, enum app_file_kind kind,
+				      struct error *err)
 {
 	char path[64];
 	struct app_file *f =
@@ -23,10 +23,10 @@ static struct app_file *load(const char *text, enum app_file_kind kind,
 	return f;
 }
 
-static struct app_file *loaded(const char *text, enum app_file_kind kind)
+static struct app_file *load_file(const char *text, enum app_file_kind kind)
 {
 	struct error err = {0};
-	struct app_file *f = load(text, kind, &err);
+	struct app_file *f = try_load_file(text, kind, &err);
 
 	if (!f)
 		fail_msg("%s", err.text);
@@ -40,7 +40,7 @@ static void is_refused(const char *text, enum app_file_kind kind,
 	struct error err = {0};
 	const char *at;
 
-	assert_null(load(text, kind, &err));
+	assert_null(try_load_file(text, kind, &err));
 	assert_int_equal(err.code, ERROR_CONFIG);
 	assert_int_equal(strncmp(err.text, "/tmp/shortloop-unit-", 20), 0);
 	at = strstr(err.text, ": ");
@@ -51,13 +51,14 @@ static void is_refused(const char *text, enum app_file_kind kind,
 static void paths_ask_for_a_kind(void **state)
 {
 	(void)state;
-	assert_int_equal(app_file_kind_of(slice(
+	assert_int_equal(app_file_kind_of(slice_of(
 				 "/.well-known/apple-app-site-association")),
 			 APP_FILE_APPLE);
-	assert_int_equal(app_file_kind_of(slice("/apple-app-site-association")),
-			 APP_FILE_APPLE);
 	assert_int_equal(
-		app_file_kind_of(slice("/.well-known/assetlinks.json")),
+		app_file_kind_of(slice_of("/apple-app-site-association")),
+		APP_FILE_APPLE);
+	assert_int_equal(
+		app_file_kind_of(slice_of("/.well-known/assetlinks.json")),
 		APP_FILE_ANDROID);
 }
 
@@ -77,7 +78,7 @@ static void other_paths_do_not(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		assert_int_equal(app_file_kind_of(slice(others[i])),
+		assert_int_equal(app_file_kind_of(slice_of(others[i])),
 				 APP_FILE_KINDS);
 	assert_int_equal(app_file_kind_of((struct http_slice){0}),
 			 APP_FILE_KINDS);
@@ -86,21 +87,21 @@ static void other_paths_do_not(void **state)
 static void a_robots_txt_is_text(void **state)
 {
 	struct app_file *f =
-		loaded("User-agent: *\nDisallow: /\n", APP_FILE_ROBOTS);
+		load_file("User-agent: *\nDisallow: /\n", APP_FILE_ROBOTS);
 	struct http_slice lines = app_file_lines(f, true);
 
 	(void)state;
 	assert_memory_equal(lines.data,
 			    "Content-Type: text/plain; charset=utf-8\r\n", 41);
 	app_file_release(f);
-	app_file_release(loaded("", APP_FILE_ROBOTS));
+	app_file_release(load_file("", APP_FILE_ROBOTS));
 	is_refused("a\nb\xff", APP_FILE_ROBOTS, "line 2: is not text in UTF-8");
 }
 
 static void the_body_is_the_file_byte_by_byte(void **state)
 {
 	static const char text[] = " {\n\t\"a\": \"\xc3\xbc\" }\n\n";
-	struct app_file *f = loaded(text, APP_FILE_APPLE);
+	struct app_file *f = load_file(text, APP_FILE_APPLE);
 	struct http_slice body = app_file_body(f);
 
 	(void)state;
@@ -111,9 +112,9 @@ static void the_body_is_the_file_byte_by_byte(void **state)
 
 static void its_tag_follows_its_content(void **state)
 {
-	struct app_file *a = loaded(APPLE, APP_FILE_APPLE),
-			*same = loaded(APPLE, APP_FILE_APPLE),
-			*other = loaded("{}", APP_FILE_APPLE);
+	struct app_file *a = load_file(APPLE, APP_FILE_APPLE),
+			*same = load_file(APPLE, APP_FILE_APPLE),
+			*other = load_file("{}", APP_FILE_APPLE);
 	struct http_slice lines = app_file_lines(a, false);
 	struct http_slice tag = {lines.data + 6, 18};
 
@@ -130,7 +131,7 @@ static void its_tag_follows_its_content(void **state)
 
 static void the_lines_of_a_304_say_nothing_of_a_body(void **state)
 {
-	struct app_file *f = loaded("[]", APP_FILE_ANDROID);
+	struct app_file *f = load_file("[]", APP_FILE_ANDROID);
 	struct http_slice all = app_file_lines(f, true),
 			  some = app_file_lines(f, false);
 
@@ -184,7 +185,7 @@ static void it_may_be_as_long_as_apple_has_it(void **state)
 	char *most = list_of(128 << 10), *more = list_of((128 << 10) + 1);
 
 	(void)state;
-	app_file_release(loaded(most, APP_FILE_ANDROID));
+	app_file_release(load_file(most, APP_FILE_ANDROID));
 	is_refused(more, APP_FILE_ANDROID,
 		   "is longer than 131072 bytes, which its readers refuse");
 	free(most);
@@ -210,7 +211,7 @@ static void what_is_no_file_is_refused_at_once(void **state)
 
 static void it_stays_until_the_last_user_lets_go(void **state)
 {
-	struct app_file *f = loaded(APPLE, APP_FILE_APPLE);
+	struct app_file *f = load_file(APPLE, APP_FILE_APPLE);
 
 	(void)state;
 	assert_ptr_equal(app_file_share(f), f);

@@ -16,7 +16,7 @@ struct world {
 	int64_t now;
 };
 
-static int setup(void **state)
+static int set_up_breaker(void **state)
 {
 	static struct world w;
 
@@ -28,7 +28,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static enum breaker_word ask(struct world *w)
+static enum breaker_word try_lookup(struct world *w)
 {
 	enum breaker_word word = breaker_may_ask(&w->b, w->now);
 
@@ -37,13 +37,13 @@ static enum breaker_word ask(struct world *w)
 	return word;
 }
 
-static void fails(struct world *w)
+static void end_failed_lookup(struct world *w)
 {
 	breaker_failed(&w->b, w->now, LONGEST);
 	breaker_end(&w->b);
 }
 
-static void succeeds(struct world *w)
+static void end_answered_lookup(struct world *w)
 {
 	breaker_succeeded(&w->b, w->now);
 	breaker_end(&w->b);
@@ -52,18 +52,18 @@ static void succeeds(struct world *w)
 static void open_it(struct world *w)
 {
 	for (int i = 0; i < FAILURES; i++) {
-		assert_int_equal(ask(w), BREAKER_ASK);
-		fails(w);
+		assert_int_equal(try_lookup(w), BREAKER_ASK);
+		end_failed_lookup(w);
 	}
 	assert_int_equal(w->b.state, BREAKER_OPEN);
 }
 
 /* Returns how many queries may be under way at once. */
-static unsigned room(struct world *w)
+static unsigned count_allowed_lookups(struct world *w)
 {
 	unsigned n = 0;
 
-	while (n < 5000 && ask(w) == BREAKER_ASK)
+	while (n < 5000 && try_lookup(w) == BREAKER_ASK)
 		n++;
 	for (unsigned i = 0; i < n; i++)
 		breaker_end(&w->b);
@@ -75,13 +75,13 @@ static void failures_in_a_row_open_it(void **state)
 	struct world *w = *state;
 
 	for (int i = 0; i < FAILURES - 1; i++) {
-		assert_int_equal(ask(w), BREAKER_ASK);
-		fails(w);
+		assert_int_equal(try_lookup(w), BREAKER_ASK);
+		end_failed_lookup(w);
 	}
-	assert_int_equal(ask(w), BREAKER_ASK);
-	succeeds(w); /* the count starts again */
+	assert_int_equal(try_lookup(w), BREAKER_ASK);
+	end_answered_lookup(w); /* the count starts again */
 	open_it(w);
-	assert_int_equal(ask(w), BREAKER_REFUSE);
+	assert_int_equal(try_lookup(w), BREAKER_REFUSE);
 }
 
 static void an_open_one_lets_one_try_after_its_wait(void **state)
@@ -91,15 +91,15 @@ static void an_open_one_lets_one_try_after_its_wait(void **state)
 	open_it(w);
 	w->now += BREAKER_WAIT_MIN - 1;
 	assert_int_equal(breaker_wait_left(&w->b, w->now), 1);
-	assert_int_equal(ask(w), BREAKER_REFUSE);
+	assert_int_equal(try_lookup(w), BREAKER_REFUSE);
 	w->now += 1;
 	assert_int_equal(breaker_wait_left(&w->b, w->now), 0);
-	assert_int_equal(ask(w), BREAKER_ASK);
+	assert_int_equal(try_lookup(w), BREAKER_ASK);
 	assert_int_equal(w->b.state, BREAKER_HALF_OPEN);
-	assert_int_equal(ask(w), BREAKER_REFUSE);
-	succeeds(w);
+	assert_int_equal(try_lookup(w), BREAKER_REFUSE);
+	end_answered_lookup(w);
 	assert_int_equal(w->b.state, BREAKER_CLOSED);
-	assert_int_equal(ask(w), BREAKER_ASK);
+	assert_int_equal(try_lookup(w), BREAKER_ASK);
 }
 
 static void each_try_that_fails_doubles_the_wait_up_to_its_bound(void **state)
@@ -112,14 +112,14 @@ static void each_try_that_fails_doubles_the_wait_up_to_its_bound(void **state)
 		assert_int_equal(breaker_wait_left(&w->b, w->now),
 				 wait < WAIT_MAX ? wait : WAIT_MAX);
 		w->now += wait;
-		assert_int_equal(ask(w), BREAKER_ASK);
-		fails(w);
+		assert_int_equal(try_lookup(w), BREAKER_ASK);
+		end_failed_lookup(w);
 		assert_int_equal(w->b.state, BREAKER_OPEN);
 		wait *= 2;
 	}
 	w->now += WAIT_MAX;
-	assert_int_equal(ask(w), BREAKER_ASK);
-	succeeds(w);
+	assert_int_equal(try_lookup(w), BREAKER_ASK);
+	end_answered_lookup(w);
 	open_it(w); /* begins with the shortest wait */
 	assert_int_equal(breaker_wait_left(&w->b, w->now), BREAKER_WAIT_MIN);
 }
@@ -130,9 +130,9 @@ static void those_that_fail_together_count_once(void **state)
 
 	w->b.limit = 0;
 	for (int i = 0; i < 100; i++)
-		assert_int_equal(ask(w), BREAKER_ASK);
+		assert_int_equal(try_lookup(w), BREAKER_ASK);
 	for (int i = 0; i < 100; i++)
-		fails(w);
+		end_failed_lookup(w);
 	assert_int_equal(w->b.state, BREAKER_OPEN);
 	assert_int_equal(breaker_wait_left(&w->b, w->now), BREAKER_WAIT_MIN);
 	assert_int_equal(w->b.under_way, 0);
@@ -144,23 +144,23 @@ static void one_that_is_late_counts_before_its_end(void **state)
 
 	open_it(w);
 	w->now += BREAKER_WAIT_MIN;
-	assert_int_equal(ask(w), BREAKER_ASK);
+	assert_int_equal(try_lookup(w), BREAKER_ASK);
 	breaker_failed(&w->b, w->now,
 		       LONGEST); /* this query is still under way */
 	w->now += 2 * BREAKER_WAIT_MIN;
-	assert_int_equal(ask(w), BREAKER_ASK); /* the next one */
-	assert_int_equal(ask(w), BREAKER_REFUSE);
+	assert_int_equal(try_lookup(w), BREAKER_ASK); /* the next one */
+	assert_int_equal(try_lookup(w), BREAKER_REFUSE);
 	breaker_end(&w->b);
-	assert_int_equal(ask(w), BREAKER_REFUSE);
+	assert_int_equal(try_lookup(w), BREAKER_REFUSE);
 }
 
 static void an_answer_that_comes_in_spite_of_it_closes_it(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(ask(w), BREAKER_ASK); /* this query is slow */
+	assert_int_equal(try_lookup(w), BREAKER_ASK); /* this query is slow */
 	open_it(w);
-	succeeds(w);
+	end_answered_lookup(w);
 	assert_int_equal(w->b.state, BREAKER_CLOSED);
 }
 
@@ -171,8 +171,8 @@ static void a_new_connection_is_tried_at_once(void **state)
 	open_it(w);
 	breaker_connected(&w->b, w->now);
 	assert_int_equal(w->b.state, BREAKER_HALF_OPEN);
-	assert_int_equal(ask(w), BREAKER_ASK);
-	assert_int_equal(ask(w), BREAKER_REFUSE);
+	assert_int_equal(try_lookup(w), BREAKER_ASK);
+	assert_int_equal(try_lookup(w), BREAKER_REFUSE);
 }
 
 /* Sends as many queries as are allowed; all succeed one step later. */
@@ -180,11 +180,11 @@ static void round_trip(struct world *w)
 {
 	unsigned n = 0;
 
-	while (n < 5000 && ask(w) == BREAKER_ASK)
+	while (n < 5000 && try_lookup(w) == BREAKER_ASK)
 		n++;
 	w->now += BREAKER_STEP_MS;
 	while (n--)
-		succeeds(w);
+		end_answered_lookup(w);
 }
 
 static void after_a_return_more_and_more_may_ask_at_once(void **state)
@@ -194,15 +194,15 @@ static void after_a_return_more_and_more_may_ask_at_once(void **state)
 
 	open_it(w);
 	w->now += BREAKER_WAIT_MIN;
-	assert_int_equal(ask(w), BREAKER_ASK);
-	succeeds(w);
+	assert_int_equal(try_lookup(w), BREAKER_ASK);
+	end_answered_lookup(w);
 	for (; may <= BREAKER_LIMIT_MAX; may *= 2) {
-		assert_int_equal(room(w), may);
+		assert_int_equal(count_allowed_lookups(w), may);
 		round_trip(w);
 	}
-	assert_int_equal(room(w), 5000);
+	assert_int_equal(count_allowed_lookups(w), 5000);
 	breaker_connected(&w->b, w->now);
-	assert_int_equal(room(w), FIRST);
+	assert_int_equal(count_allowed_lookups(w), FIRST);
 }
 
 static void who_finds_no_room_waits_and_is_not_refused(void **state)
@@ -210,10 +210,10 @@ static void who_finds_no_room_waits_and_is_not_refused(void **state)
 	struct world *w = *state;
 
 	for (int i = 0; i < FIRST; i++)
-		assert_int_equal(ask(w), BREAKER_ASK);
-	assert_int_equal(ask(w), BREAKER_WAIT);
-	succeeds(w);
-	assert_int_equal(ask(w), BREAKER_ASK);
+		assert_int_equal(try_lookup(w), BREAKER_ASK);
+	assert_int_equal(try_lookup(w), BREAKER_WAIT);
+	end_answered_lookup(w);
+	assert_int_equal(try_lookup(w), BREAKER_ASK);
 }
 
 static void the_number_doubles_no_faster_than_by_steps(void **state)
@@ -221,14 +221,14 @@ static void the_number_doubles_no_faster_than_by_steps(void **state)
 	struct world *w = *state;
 
 	for (int i = 0; i < 100; i++) {
-		assert_int_equal(ask(w), BREAKER_ASK);
-		succeeds(w);
+		assert_int_equal(try_lookup(w), BREAKER_ASK);
+		end_answered_lookup(w);
 	}
-	assert_int_equal(room(w), FIRST);
+	assert_int_equal(count_allowed_lookups(w), FIRST);
 	w->now += BREAKER_STEP_MS;
-	assert_int_equal(ask(w), BREAKER_ASK);
-	succeeds(w);
-	assert_int_equal(room(w), 2 * FIRST);
+	assert_int_equal(try_lookup(w), BREAKER_ASK);
+	end_answered_lookup(w);
+	assert_int_equal(count_allowed_lookups(w), 2 * FIRST);
 }
 
 static void a_clock_that_goes_back_costs_one_wait_at_most(void **state)
@@ -237,17 +237,17 @@ static void a_clock_that_goes_back_costs_one_wait_at_most(void **state)
 
 	open_it(w);
 	w->now -= 500000;
-	assert_int_equal(ask(w), BREAKER_REFUSE);
+	assert_int_equal(try_lookup(w), BREAKER_REFUSE);
 	assert_int_equal(breaker_wait_left(&w->b, w->now), BREAKER_WAIT_MIN);
 	w->now += BREAKER_WAIT_MIN;
-	assert_int_equal(ask(w), BREAKER_ASK);
-	succeeds(w);
+	assert_int_equal(try_lookup(w), BREAKER_ASK);
+	end_answered_lookup(w);
 	/* A clock that goes back does not delay the growth of the limit either.
 	 */
 	w->now -= 500000;
 	round_trip(w);
 	round_trip(w);
-	assert_true(room(w) > FIRST);
+	assert_true(count_allowed_lookups(w) > FIRST);
 }
 
 /* --- a share of failures ---------------------------------------------------
@@ -255,17 +255,18 @@ static void a_clock_that_goes_back_costs_one_wait_at_most(void **state)
 
 /* Makes look-ups `ms` apart of which every `nth` fails, up to `most` or until
  * the breaker opens.  Returns how many there were. */
-static unsigned mix(struct world *w, unsigned most, unsigned nth, int64_t ms)
+static unsigned run_mixed_lookups(struct world *w, unsigned most, unsigned nth,
+				  int64_t ms)
 {
 	unsigned n = 0;
 
-	while (n < most && ask(w) == BREAKER_ASK) {
+	while (n < most && try_lookup(w) == BREAKER_ASK) {
 		n++;
 		w->now += ms;
 		if (n % nth)
-			succeeds(w);
+			end_answered_lookup(w);
 		else
-			fails(w);
+			end_failed_lookup(w);
 	}
 	return n;
 }
@@ -274,12 +275,12 @@ static void
 a_third_of_failures_opens_it_though_none_follow_each_other(void **state)
 {
 	struct world *w = *state;
-	unsigned n = mix(w, 100000, 3, 5);
+	unsigned n = run_mixed_lookups(w, 100000, 3, 5);
 
 	assert_int_equal(w->b.state, BREAKER_OPEN);
 	/* The breaker opens at the next failure after a second. */
 	assert_true(n >= 200 && n <= 203);
-	assert_int_equal(ask(w), BREAKER_REFUSE);
+	assert_int_equal(try_lookup(w), BREAKER_REFUSE);
 	assert_int_equal(breaker_wait_left(&w->b, w->now), BREAKER_WAIT_MIN);
 }
 
@@ -287,7 +288,7 @@ static void a_smaller_share_never_opens_it(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(mix(w, 100000, 4, 5), 100000);
+	assert_int_equal(run_mixed_lookups(w, 100000, 4, 5), 100000);
 	assert_int_equal(w->b.state, BREAKER_CLOSED);
 }
 
@@ -295,8 +296,8 @@ static void a_share_of_few_look_ups_says_nothing(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(mix(w, 10000, 3, 150), 10000);
-	mix(w, 10000, 3, 50);
+	assert_int_equal(run_mixed_lookups(w, 10000, 3, 150), 10000);
+	run_mixed_lookups(w, 10000, 3, 50);
 	assert_int_equal(w->b.state, BREAKER_OPEN);
 }
 
@@ -304,7 +305,7 @@ static void a_burst_of_failures_says_nothing_within_its_second(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(mix(w, 900, 2, 1), 900);
+	assert_int_equal(run_mixed_lookups(w, 900, 2, 1), 900);
 	assert_int_equal(w->b.state, BREAKER_CLOSED);
 }
 
@@ -314,16 +315,16 @@ static void what_is_older_than_the_window_does_not_count(void **state)
 {
 	struct world *w = *state;
 
-	mix(w, 900, 2, 1);
-	mix(w, 100, 1000, BREAKER_WINDOW_MS / 100);
+	run_mixed_lookups(w, 900, 2, 1);
+	run_mixed_lookups(w, 100, 1000, BREAKER_WINDOW_MS / 100);
 	w->now += 1000;
-	assert_int_equal(mix(w, 1, 1, 0), 1);
+	assert_int_equal(run_mixed_lookups(w, 1, 1, 0), 1);
 	assert_int_equal(w->b.window.all.failed, 1);
 	assert_int_equal(w->b.state, BREAKER_CLOSED);
 
 	/* The window moves in parts, and is empty after a pause. */
 	w->now += BREAKER_WINDOW_MS;
-	assert_int_equal(mix(w, 1, 2, 0), 1);
+	assert_int_equal(run_mixed_lookups(w, 1, 2, 0), 1);
 	assert_int_equal(w->b.window.all.ended, 1);
 }
 
@@ -331,32 +332,32 @@ static void answers_of_those_under_way_do_not_close_it_then(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(ask(w), BREAKER_ASK); /* this query is slow */
-	mix(w, 100000, 3, 5);
-	succeeds(w);
+	assert_int_equal(try_lookup(w), BREAKER_ASK); /* this query is slow */
+	run_mixed_lookups(w, 100000, 3, 5);
+	end_answered_lookup(w);
 	assert_int_equal(w->b.state, BREAKER_OPEN);
 	w->now += BREAKER_WAIT_MIN;
-	assert_int_equal(ask(w), BREAKER_ASK);
-	succeeds(w);
+	assert_int_equal(try_lookup(w), BREAKER_ASK);
+	end_answered_lookup(w);
 	assert_int_equal(w->b.state, BREAKER_CLOSED);
 	/* Former failures no longer count. */
-	assert_int_equal(ask(w), BREAKER_ASK);
-	fails(w);
+	assert_int_equal(try_lookup(w), BREAKER_ASK);
+	end_failed_lookup(w);
 	assert_int_equal(w->b.state, BREAKER_CLOSED);
 }
 
 /* Opens the breaker once more; returns for how long. */
-static int64_t flap(struct world *w)
+static int64_t reopen_breaker(struct world *w)
 {
 	int64_t wait, begun = w->now;
 
-	mix(w, 100000, 3, 5);
+	run_mixed_lookups(w, 100000, 3, 5);
 	assert_int_equal(w->b.state, BREAKER_OPEN);
 	wait = breaker_wait_left(&w->b, w->now);
 	assert_true(wait <= w->now - begun);
 	w->now += wait;
-	assert_int_equal(ask(w), BREAKER_ASK);
-	succeeds(w);
+	assert_int_equal(try_lookup(w), BREAKER_ASK);
+	end_answered_lookup(w);
 	return wait;
 }
 
@@ -367,13 +368,13 @@ static void each_time_is_longer_and_never_longer_than_it_was_asked(void **state)
 
 	w->b.rules.wait_max = 60000;
 	for (int i = 0; i < 4; i++, wait *= 2)
-		assert_int_equal(flap(w), wait);
+		assert_int_equal(reopen_breaker(w), wait);
 	for (int i = 0; i < 4; i++)
-		assert_in_range(flap(w), 1000, 1020);
+		assert_in_range(reopen_breaker(w), 1000, 1020);
 	/* After some time without failures, the waits begin with the shortest
 	 * again. */
-	mix(w, 3000, 10, 5);
-	assert_int_equal(flap(w), BREAKER_WAIT_MIN);
+	run_mixed_lookups(w, 3000, 10, 5);
+	assert_int_equal(reopen_breaker(w), BREAKER_WAIT_MIN);
 }
 
 static void without_a_share_only_a_run_opens_it(void **state)
@@ -381,7 +382,7 @@ static void without_a_share_only_a_run_opens_it(void **state)
 	struct world *w = *state;
 
 	w->b.rules.share = 0;
-	assert_int_equal(mix(w, 9999, 2, 5), 9999);
+	assert_int_equal(run_mixed_lookups(w, 9999, 2, 5), 9999);
 	open_it(w);
 }
 
@@ -389,9 +390,9 @@ static void a_clock_that_goes_back_leaves_the_window_right(void **state)
 {
 	struct world *w = *state;
 
-	mix(w, 100, 3, 5);
+	run_mixed_lookups(w, 100, 3, 5);
 	w->now -= 500000;
-	assert_true(mix(w, 100000, 3, 5) < 1000);
+	assert_true(run_mixed_lookups(w, 100000, 3, 5) < 1000);
 	assert_int_equal(w->b.state, BREAKER_OPEN);
 }
 
@@ -403,7 +404,7 @@ static void the_states_have_names(void **state)
 	assert_string_equal(breaker_state_name(BREAKER_HALF_OPEN), "half-open");
 }
 
-#define TEST(f) cmocka_unit_test_setup(f, setup)
+#define TEST(f) cmocka_unit_test_setup(f, set_up_breaker)
 
 int main(void)
 {

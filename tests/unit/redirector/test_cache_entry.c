@@ -74,7 +74,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct cached_link built(struct world *w)
+static struct cached_link build_cached_link(struct world *w)
 {
 	struct cached_link out;
 	struct error err = {0};
@@ -112,7 +112,7 @@ static void lines_are(const struct cached_link *link, int device,
 
 static void a_plain_link_has_one_set_of_lines(void **state)
 {
-	struct cached_link link = built(*state);
+	struct cached_link link = build_cached_link(*state);
 
 	lines_are(&link, 0, PLAIN EVERY);
 	assert_int_equal(link.lines.len, link.line_ends[0]);
@@ -137,7 +137,7 @@ static void each_target_has_lines_of_its_own(void **state)
 	wechat.url = wechat_url;
 	w->link.targets = targets;
 	w->link.n_targets = 2;
-	link = built(w);
+	link = build_cached_link(w);
 	lines_are(&link, 0, PLAIN VARY EVERY);
 	lines_are(&link, 1, "Location: https://ios.example/\r\n" VARY EVERY);
 	lines_are(&link, 2, "");
@@ -162,7 +162,7 @@ static void a_target_that_is_a_page_has_its_urls(void **state)
 	wechat.mini_program = program;
 	w->link.targets = targets;
 	w->link.n_targets = 2;
-	link = built(w);
+	link = build_cached_link(w);
 	lines_are(&link, 0, PLAIN VARY EVERY);
 	assert_int_equal(link.landings[0], LANDING_NONE);
 	assert_int_equal(link.landings[1], LANDING_APP);
@@ -180,7 +180,7 @@ static void a_link_before_its_time_is_not_there(void **state)
 	struct cached_link link;
 
 	w->answer.begins_in = 3600000;
-	link = built(w);
+	link = build_cached_link(w);
 	assert_int_equal(link.outcome, LINK_OUTCOME_UNKNOWN);
 	assert_int_equal(link_id_in(&link), 0);
 	assert_int_equal(link.lines.len, 0);
@@ -196,10 +196,10 @@ static void its_absence_is_not_kept_beyond_its_time(void **state)
 
 	w->d.times.negative_ttl = 60000;
 	w->answer.begins_in = 20000;
-	link = built(w);
+	link = build_cached_link(w);
 	assert_int_equal(link.fresh_until, NOW + 20000);
 	w->answer.begins_in = INT64_MAX / 2;
-	link = built(w);
+	link = build_cached_link(w);
 	assert_int_equal(link.fresh_until, ASKED + 60000);
 }
 
@@ -210,7 +210,7 @@ static void once_its_time_has_come_it_redirects(void **state)
 	struct cached_link link;
 
 	w->link.not_before_ms = UINT64_MAX;
-	link = built(w);
+	link = build_cached_link(w);
 	assert_int_equal(link.outcome, LINK_OUTCOME_REDIRECT);
 }
 
@@ -221,7 +221,7 @@ static void a_blocked_link_is_blocked_before_its_time(void **state)
 
 	w->answer.outcome = LINK_OUTCOME_BLOCKED;
 	w->link.not_before_ms = UINT64_MAX;
-	link = built(w);
+	link = build_cached_link(w);
 	assert_int_equal(link.outcome, LINK_OUTCOME_BLOCKED);
 }
 
@@ -232,7 +232,7 @@ static void numbered_visits_are_never_kept(void **state)
 
 	w->link.max_visits = 5;
 	w->link.redirect_status = 301;
-	link = built(w);
+	link = build_cached_link(w);
 	lines_are(&link, 0, PLAIN "Cache-Control: no-store\r\n");
 	assert_int_equal(link.max_visits, 5);
 	assert_int_equal(link.link_id, 77);
@@ -267,7 +267,8 @@ static void a_life_that_no_class_has_is_not_renewed(void **state)
 	w->answer.ttl_left = 5000;
 	for (size_t i = 0; i < 3; i++) {
 		w->link.ttl_ms = lives[i];
-		assert_int_equal(built(w).fresh_until, ASKED + 5000);
+		assert_int_equal(build_cached_link(w).fresh_until,
+				 ASKED + 5000);
 		assert_int_equal(cache_entry_renew_interval(w->store, &w->link),
 				 INT64_MAX);
 	}

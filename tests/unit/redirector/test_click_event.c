@@ -15,12 +15,12 @@ static const struct click_limits limits = {.user_agent = 16,
 					   .query = 8,
 					   .cookie = 8};
 
-static struct http_slice slice(const char *text)
+static struct http_slice slice_of(const char *text)
 {
 	return (struct http_slice){text, strlen(text)};
 }
 
-static struct click_encoder *encoder(void)
+static struct click_encoder *make_encoder(void)
 {
 	struct error err;
 	struct click_encoder *e = click_encoder_new("edge-1", &limits, &err);
@@ -29,8 +29,8 @@ static struct click_encoder *encoder(void)
 	return e;
 }
 
-static Shortloop__Click *encode(struct click_encoder *e,
-				const struct click *click)
+static Shortloop__Click *encode_and_unpack_click(struct click_encoder *e,
+						 const struct click *click)
 {
 	struct http_slice bytes = click_encode(e, click);
 	Shortloop__Click *msg = shortloop__click__unpack(
@@ -49,18 +49,18 @@ static void is_bytes(ProtobufCBinaryData got, const char *want)
 
 static void a_click_arrives_as_it_was(void **state)
 {
-	struct click_encoder *e = encoder();
+	struct click_encoder *e = make_encoder();
 	struct click click = {
 		.time_ms = 1700000000123,
 		.outcome = SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED,
 		.status = 302,
 		.client = {4, {192, 0, 2, 1}},
-		.host = slice("Go.Example:8080"),
-		.user_agent = slice("curl/8"),
-		.query = slice("a=1"),
-		.prefetch = slice("prefetch;prerender"),
+		.host = slice_of("Go.Example:8080"),
+		.user_agent = slice_of("curl/8"),
+		.query = slice_of("a=1"),
+		.prefetch = slice_of("prefetch;prerender"),
 	};
-	Shortloop__Click *msg = encode(e, &click);
+	Shortloop__Click *msg = encode_and_unpack_click(e, &click);
 
 	(void)state;
 	assert_int_equal(msg->time_ms, 1700000000123);
@@ -81,23 +81,23 @@ static void a_click_arrives_as_it_was(void **state)
 /* The bytes must equal those of protobuf-c. */
 static void the_encoding_is_the_usual_one(void **state)
 {
-	const struct click_cookie cookies[] = {{"one", slice("1")},
-					       {"none", slice("")}};
-	struct click_encoder *e = encoder();
+	const struct click_cookie cookies[] = {{"one", slice_of("1")},
+					       {"none", slice_of("")}};
+	struct click_encoder *e = make_encoder();
 	struct click click = {
 		.time_ms = INT64_MAX,
 		.outcome = SHORTLOOP__OUTCOME__OUTCOME_HEAD,
 		.status = 308,
 		.client = {16, {0x20, 1, 0xd, 0xb8}},
-		.host = slice("a"),
-		.user_agent = slice("0123456789abcdef"),
-		.referrer = slice("r"),
-		.accept_language = slice("de"),
-		.query = slice("q"),
-		.prefetch = slice("p"),
+		.host = slice_of("a"),
+		.user_agent = slice_of("0123456789abcdef"),
+		.referrer = slice_of("r"),
+		.accept_language = slice_of("de"),
+		.query = slice_of("q"),
+		.prefetch = slice_of("p"),
 		.cookies = cookies,
 		.cookie_count = 2,
-		.trace_id = slice("0123456789abcdef"),
+		.trace_id = slice_of("0123456789abcdef"),
 	};
 	struct http_slice bytes = click_encode(e, &click);
 	Shortloop__Click *msg = shortloop__click__unpack(
@@ -115,7 +115,7 @@ static void the_encoding_is_the_usual_one(void **state)
 
 static void the_link_part_merges_into_the_click(void **state)
 {
-	struct click_encoder *e = encoder();
+	struct click_encoder *e = make_encoder();
 	struct buf part = {0};
 	char tag1[] = "spring", tag2[] = "mail";
 	char *tags[] = {tag1, tag2};
@@ -123,10 +123,10 @@ static void the_link_part_merges_into_the_click(void **state)
 	Shortloop__Click *msg;
 
 	(void)state;
-	click_link_part(&part, slice("aB3xY7k"), UINT64_C(1) << 60, "ann",
+	click_link_part(&part, slice_of("aB3xY7k"), UINT64_C(1) << 60, "ann",
 			"launch", tags, 2);
 	click.link_part = (struct http_slice){part.data, part.len};
-	msg = encode(e, &click);
+	msg = encode_and_unpack_click(e, &click);
 	assert_string_equal(msg->code, "aB3xY7k");
 	assert_true(msg->link_id == UINT64_C(1) << 60);
 	assert_string_equal(msg->owner, "ann");
@@ -141,11 +141,11 @@ static void the_link_part_merges_into_the_click(void **state)
 
 static void ids_count_up_and_differ_between_encoders(void **state)
 {
-	struct click_encoder *a = encoder(), *b = encoder();
+	struct click_encoder *a = make_encoder(), *b = make_encoder();
 	struct click click = {.status = 302};
-	Shortloop__Click *first = encode(a, &click),
-			 *second = encode(a, &click);
-	Shortloop__Click *other = encode(b, &click);
+	Shortloop__Click *first = encode_and_unpack_click(a, &click),
+			 *second = encode_and_unpack_click(a, &click);
+	Shortloop__Click *other = encode_and_unpack_click(b, &click);
 
 	(void)state;
 	assert_true(second->event_id == first->event_id + 1);
@@ -160,16 +160,16 @@ static void ids_count_up_and_differ_between_encoders(void **state)
 
 static void long_text_is_cut_between_characters(void **state)
 {
-	struct click_encoder *e = encoder();
+	struct click_encoder *e = make_encoder();
 	struct click click = {
-		.user_agent = slice("0123456789abcdefXYZ"),
-		.referrer = slice(
+		.user_agent = slice_of("0123456789abcdefXYZ"),
+		.referrer = slice_of(
 			"123456\xe2\x82\xac!"), /* a euro sign has 3 bytes */
 		.accept_language =
-			slice("1234\xf0\x9f\x98\x80!"), /* this text fits */
-		.query = slice("a=1234%20b"),
+			slice_of("1234\xf0\x9f\x98\x80!"), /* this text fits */
+		.query = slice_of("a=1234%20b"),
 	};
-	Shortloop__Click *msg = encode(e, &click);
+	Shortloop__Click *msg = encode_and_unpack_click(e, &click);
 
 	(void)state;
 	is_bytes(msg->user_agent, "0123456789abcdef");
@@ -183,13 +183,13 @@ static void long_text_is_cut_between_characters(void **state)
 static void cookies_go_by_their_names(void **state)
 {
 	const struct click_cookie cookies[] = {
-		{"id", slice("1234567890")},
-		{"empty", slice("")},
-		{"odd", slice("a\x01\xff\xc3\xbc%2")},
+		{"id", slice_of("1234567890")},
+		{"empty", slice_of("")},
+		{"odd", slice_of("a\x01\xff\xc3\xbc%2")},
 	};
-	struct click_encoder *e = encoder();
+	struct click_encoder *e = make_encoder();
 	struct click click = {.cookies = cookies, .cookie_count = 3};
-	Shortloop__Click *msg = encode(e, &click);
+	Shortloop__Click *msg = encode_and_unpack_click(e, &click);
 
 	(void)state;
 	assert_int_equal(msg->n_cookies, 3);
@@ -235,7 +235,7 @@ static void the_largest_click_fits(void **state)
 	name[CLICK_COOKIE_NAME_MAX] = '\0';
 	for (size_t i = 0; i < CLICK_COOKIES_MAX; i++)
 		cookies[i] = (struct click_cookie){name, all};
-	msg = encode(e, &click);
+	msg = encode_and_unpack_click(e, &click);
 	assert_int_equal(msg->query.len, 65536);
 	assert_int_equal(strlen(msg->domain), CLICK_DOMAIN_MAX);
 	assert_int_equal(strlen(msg->prefetch), CLICK_PREFETCH_MAX);
@@ -249,10 +249,11 @@ static void the_largest_click_fits(void **state)
 
 static void bytes_that_are_no_utf8_are_cut_at_the_limit(void **state)
 {
-	struct click_encoder *e = encoder();
+	struct click_encoder *e = make_encoder();
 	struct click click = {
-		.referrer = slice("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80")};
-	Shortloop__Click *msg = encode(e, &click);
+		.referrer =
+			slice_of("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80")};
+	Shortloop__Click *msg = encode_and_unpack_click(e, &click);
 
 	(void)state;
 	assert_int_equal(msg->referrer.len, 8);
@@ -262,7 +263,7 @@ static void bytes_that_are_no_utf8_are_cut_at_the_limit(void **state)
 
 static void a_code_of_any_bytes_becomes_printable(void **state)
 {
-	struct click_encoder *e = encoder();
+	struct click_encoder *e = make_encoder();
 	struct buf part = {0};
 	struct click click = {0};
 	Shortloop__Click *msg;
@@ -274,7 +275,7 @@ static void a_code_of_any_bytes_becomes_printable(void **state)
 	click_link_part(&part, (struct http_slice){code, sizeof(code)}, 0, NULL,
 			NULL, NULL, 0);
 	click.link_part = (struct http_slice){part.data, part.len};
-	msg = encode(e, &click);
+	msg = encode_and_unpack_click(e, &click);
 	assert_int_equal(strlen(msg->code), CLICK_CODE_MAX);
 	assert_memory_equal(msg->code, "a??bx", 5);
 	shortloop__click__free_unpacked(msg, NULL);
@@ -286,7 +287,7 @@ static void is_domain(const char *host, const char *want)
 {
 	char out[CLICK_DOMAIN_MAX + 1];
 
-	click_domain(slice(host), out);
+	click_domain(slice_of(host), out);
 	assert_string_equal(out, want);
 }
 

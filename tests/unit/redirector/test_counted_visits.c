@@ -74,7 +74,7 @@ static void no_visit_is_answered_that_was_not_counted(void **state)
 
 /* --- requests that are no visits ------------------------------------------ */
 
-static int fetch(struct visit_world *w, const char *path, int kind)
+static int fetch_link(struct visit_world *w, const char *path, int kind)
 {
 	switch (kind) {
 	case 0:
@@ -97,17 +97,17 @@ static void a_fetch_uses_up_no_visit(void **state)
 	(void)state;
 	vw_store(w, "once", w->links.never, 1);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(fetch(w, "/once", i), 302);
+		assert_int_equal(fetch_link(w, "/once", i), 302);
 	assert_int_equal(vw_counted(w, VW_FETCHES), 3);
 	assert_int_equal(vw_counted(w, VW_ALLOWED), 0);
 	/* Any client with the link can claim to be a robot. */
-	assert_int_equal(fetch(w, "/once", 0), 429);
+	assert_int_equal(fetch_link(w, "/once", 0), 429);
 	assert_int_equal(vw_counted(w, VW_FETCHES_OVER), 1);
 	assert_int_equal(vw_counted(w, VW_ANSWER("over_fetches", "429")), 1);
 	assert_int_equal(vw_visit(w, "/once"), 302);
 	assert_int_equal(vw_counted(w, VW_ALLOWED), 1);
 	/* The link has ended now, for fetches as well. */
-	assert_int_equal(fetch(w, "/once", 0), 410);
+	assert_int_equal(fetch_link(w, "/once", 0), 410);
 	vw_stop(w);
 }
 
@@ -119,8 +119,8 @@ static void a_link_has_as_many_fetches_as_visits_at_least(void **state)
 	(void)state;
 	vw_store(w, "three-times", w->links.never, 3);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(fetch(w, "/three-times", i), 302);
-	assert_int_equal(fetch(w, "/three-times", 0), 429);
+		assert_int_equal(fetch_link(w, "/three-times", i), 302);
+	assert_int_equal(fetch_link(w, "/three-times", 0), 429);
 	vw_stop(w);
 }
 
@@ -131,7 +131,7 @@ static void without_uncounted_fetches_a_link_has_none(void **state)
 
 	(void)state;
 	vw_store(w, "three-times", w->links.never, 3);
-	assert_int_equal(fetch(w, "/three-times", 0), 429);
+	assert_int_equal(fetch_link(w, "/three-times", 0), 429);
 	assert_int_equal(vw_visit(w, "/three-times"), 302);
 	vw_stop(w);
 }
@@ -145,7 +145,7 @@ static void a_visit_that_was_allowed_renews_once(void **state)
 	(void)state;
 	vw_store(w, "often", w->links.day, 9);
 	usleep(2000); /* a link is due after a millisecond */
-	assert_int_equal(fetch(w, "/often", 0), 302);
+	assert_int_equal(fetch_link(w, "/often", 0), 302);
 	assert_int_equal(vw_counted(w, VW_RENEWED), 0);
 	assert_int_equal(vw_visit(w, "/often"), 302);
 	while (vw_counted(w, VW_RENEWED) < 1)

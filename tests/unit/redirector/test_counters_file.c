@@ -37,7 +37,8 @@ static int drop_world(void **state)
 }
 
 static struct counters_file *
-make(const char *dir, const struct counters_origin *whose, size_t writers)
+make_counters_file(const char *dir, const struct counters_origin *whose,
+		   size_t writers)
 {
 	struct error err = {0};
 	struct counters_file *f = counters_file_new(dir, whose, writers, &err);
@@ -48,7 +49,8 @@ make(const char *dir, const struct counters_origin *whose, size_t writers)
 }
 
 /* Returns the number of files that a start finds. */
-static size_t left(struct world *w, struct owned_files *files, size_t *removed)
+static size_t list_left_files(struct world *w, struct owned_files *files,
+			      size_t *removed)
 {
 	struct error err = {0};
 
@@ -59,7 +61,7 @@ static size_t left(struct world *w, struct owned_files *files, size_t *removed)
 static size_t count_left(struct world *w)
 {
 	struct owned_files files;
-	size_t removed, count = left(w, &files, &removed);
+	size_t removed, count = list_left_files(w, &files, &removed);
 
 	owned_files_release(&files);
 	assert_int_equal(removed, 0);
@@ -73,7 +75,7 @@ static struct counters_file *open_left(struct world *w, struct error *err)
 	struct counters_file *f;
 	size_t removed;
 
-	assert_int_equal(left(w, &files, &removed), 1);
+	assert_int_equal(list_left_files(w, &files, &removed), 1);
 	f = counters_file_open(w->dir, files.names[0], err);
 	owned_files_release(&files);
 	return f;
@@ -82,7 +84,7 @@ static struct counters_file *open_left(struct world *w, struct error *err)
 static void the_next_start_finds_what_was_counted(void **state)
 {
 	struct world *w = *state;
-	struct counters_file *f = make(w->dir, &origin, 2);
+	struct counters_file *f = make_counters_file(w->dir, &origin, 2);
 	struct hour_table table = {0};
 	struct hour_writer writer;
 	struct error err = {0};
@@ -116,7 +118,7 @@ static void the_next_start_finds_what_was_counted(void **state)
 static void what_a_start_counts_is_its_own_while_it_lives(void **state)
 {
 	struct world *w = *state;
-	struct counters_file *f = make(w->dir, &origin, 1), *left;
+	struct counters_file *f = make_counters_file(w->dir, &origin, 1), *left;
 	struct error err = {0};
 
 	assert_null(open_left(w, &err));
@@ -133,7 +135,7 @@ static void what_a_start_counts_is_its_own_while_it_lives(void **state)
 
 static void without_a_folder_it_counts_all_the_same(void **state)
 {
-	struct counters_file *f = make(NULL, &origin, 1);
+	struct counters_file *f = make_counters_file(NULL, &origin, 1);
 	struct hour_writer writer;
 
 	(void)state;
@@ -150,7 +152,7 @@ static void too_many_are_not_kept_but_those_that_live(void **state)
 {
 	static const struct counters_origin own = {"i", "e", 1, 1};
 	struct world *w = *state;
-	struct counters_file *f = make(w->dir, &own, 1);
+	struct counters_file *f = make_counters_file(w->dir, &own, 1);
 	struct owned_files files;
 	struct error err;
 	size_t removed;
@@ -158,9 +160,9 @@ static void too_many_are_not_kept_but_those_that_live(void **state)
 	for (uint64_t boot = 2; boot <= COUNTERS_FILES_MAX + 4; boot++) {
 		const struct counters_origin one = {"i", "e", boot, 1};
 
-		counters_file_free(make(w->dir, &one, 1));
+		counters_file_free(make_counters_file(w->dir, &one, 1));
 	}
-	left(w, &files, &removed);
+	list_left_files(w, &files, &removed);
 	owned_files_release(&files);
 	assert_int_equal(removed, 4);
 	assert_int_equal(count_left(w), COUNTERS_FILES_MAX);
@@ -170,7 +172,7 @@ static void too_many_are_not_kept_but_those_that_live(void **state)
 	counters_file_free(f);
 }
 
-static void damage(struct world *w, off_t at, size_t size)
+static void damage_file(struct world *w, off_t at, size_t size)
 {
 	static const char bytes[64] = "\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f";
 	char path[128];
@@ -207,8 +209,8 @@ static void what_is_none_is_refused_and_set_aside(void **state)
 	struct error err = {0};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		counters_file_free(make(w->dir, &origin, 1));
-		damage(w, cases[i].at, cases[i].size);
+		counters_file_free(make_counters_file(w->dir, &origin, 1));
+		damage_file(w, cases[i].at, cases[i].size);
 		assert_null(open_left(w, &err));
 		assert_int_equal(err.code, cases[i].code);
 		assert_int_equal(count_left(w), 0);
@@ -233,8 +235,8 @@ static void count_for_ever(struct counters_file *f)
 	}
 }
 
-static void sum(const struct hour_table *t, uint64_t *produced,
-		uint64_t *answered)
+static void sum_hour_counts(const struct hour_table *t, uint64_t *produced,
+			    uint64_t *answered)
 {
 	*produced = *answered = 0;
 	for (size_t i = 0; i < HOUR_TABLE_SIZE; i++) {
@@ -250,7 +252,8 @@ static void a_kill_costs_no_more_than_what_is_under_way(void **state)
 	unsigned random = 3;
 
 	for (int i = 0; i < 100; i++) {
-		struct counters_file *f = make(w->dir, &origin, 1);
+		struct counters_file *f =
+			make_counters_file(w->dir, &origin, 1);
 		struct hour_table *t = calloc(1, sizeof(*t));
 		uint64_t produced, answered;
 		struct timespec wait = {0, 0};
@@ -265,7 +268,7 @@ static void a_kill_costs_no_more_than_what_is_under_way(void **state)
 		kill(child, SIGKILL);
 		assert_int_equal(waitpid(child, NULL, 0), child);
 		until = hour_totals_add_to(counters_file_totals(f, 0), t);
-		sum(t, &produced, &answered);
+		sum_hour_counts(t, &produced, &answered);
 		assert_true(produced == answered || produced == answered + 1);
 		/* The last 256 hours are counted, three counts for each. */
 		if (until > 3)

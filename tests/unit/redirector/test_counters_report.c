@@ -168,7 +168,7 @@ static int drop_world(void **state)
 	return 0;
 }
 
-static void start(struct world *w, int64_t every)
+static void start_report(struct world *w, int64_t every)
 {
 	const struct counters_report_options options = {
 		.kafka = &w->config,
@@ -240,7 +240,7 @@ static void an_hour_without_counts_is_told_while_it_is_present(void **state)
 	struct world *w = *state;
 	int64_t hour = clock_real_ms() / HOUR_MS;
 
-	start(w, EVERY_MS);
+	start_report(w, EVERY_MS);
 	/* The records of a report are in the order of the places: a record
 	 * without an hour would come before the records of the third hour end.
 	 */
@@ -253,7 +253,7 @@ static void an_hour_without_counts_is_told_while_it_is_present(void **state)
 }
 
 /* Kafka refuses `count` records with this error. */
-static void refuse(struct world *w, int code, size_t count)
+static void refuse_records(struct world *w, int code, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		rd_kafka_mock_push_request_errors(w->kafka, API_PRODUCE, 1,
@@ -305,11 +305,11 @@ static void wait_for_last(struct world *w, uint64_t redirected)
  */
 static void start_calmly(struct world *w)
 {
-	start(w, CLOCK_DAY);
+	start_report(w, CLOCK_DAY);
 	wait_for_hour(w, clock_real_ms() / HOUR_MS);
 }
 
-static void end(struct world *w)
+static void end_report(struct world *w)
 {
 	counters_report_end(w->report, PATIENCE_MS);
 	drop_report(w);
@@ -319,13 +319,13 @@ static void check_left_after(struct world *w, int code)
 {
 	start_calmly(w);
 	count_redirects(&w->writers[0], clock_real_ms(), 1234);
-	refuse(w, code, 1);
-	end(w);
+	refuse_records(w, code, 1);
+	end_report(w);
 	assert_int_equal(count_files(w), 1);
-	start(w, EVERY_MS);
+	start_report(w, EVERY_MS);
 	wait_for_last(w, 1234);
 	wait_for_files(w, 1);
-	end(w);
+	end_report(w);
 	assert_int_equal(count_files(w), 0);
 }
 
@@ -359,7 +359,7 @@ counters_that_cannot_be_sent_last_are_told_by_the_next_start(void **state)
 	start_calmly(w);
 	count_redirects(&w->writers[0], now - HOUR_MS, 11);
 	count_redirects(&w->writers[0], now, 22);
-	end(w);
+	end_report(w);
 	assert_int_equal(count_files(w), 1);
 }
 
@@ -385,12 +385,12 @@ static void refused_counters_of_another_start_are_told_again(void **state)
 	struct world *w = *state;
 
 	leave_file(w, 77);
-	refuse(w, RD_KAFKA_RESP_ERR_UNKNOWN, 3);
-	start(w, EVERY_MS);
+	refuse_records(w, RD_KAFKA_RESP_ERR_UNKNOWN, 3);
+	start_report(w, EVERY_MS);
 	assert_int_equal(count_files(w), 2);
 	wait_for_files(w, 1);
 	wait_for_last(w, 77);
-	end(w);
+	end_report(w);
 }
 
 int main(void)

@@ -32,7 +32,7 @@ static void on_passed(void *owner)
 		loop_stop(w->loop);
 }
 
-static int setup(void **state)
+static int make_world(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct error err;
@@ -49,7 +49,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static int drop_world(void **state)
 {
 	struct world *w = *state;
 
@@ -100,7 +100,7 @@ static void one_may_be_added_when_it_has_passed(void **state)
 	assert_int_equal(w->passed[4], 0);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_world, drop_world)
 
 int main(void)
 {

@@ -4,7 +4,7 @@
 #include "redirector/deny_file.h"
 #include "tests/unit/redirector/deny_world.h"
 
-static bool has(struct deny_view *view, const char *text)
+static bool is_denied(struct deny_view *view, const char *text)
 {
 	struct address a = address_of(text);
 
@@ -25,7 +25,7 @@ static void without_a_file_nobody_is_denied(void **state)
 	struct deny_view view = {0};
 
 	(void)state;
-	assert_false(has(&view, "192.0.2.1"));
+	assert_false(is_denied(&view, "192.0.2.1"));
 	deny_view_release(&view);
 }
 
@@ -37,13 +37,13 @@ static void a_reload_is_seen_at_once_by_every_view(void **state)
 	struct error err;
 
 	(void)state;
-	assert_true(has(&one, "192.0.2.1"));
+	assert_true(is_denied(&one, "192.0.2.1"));
 	write_text(&text, "198.51.100.0/24\n203.0.113.0/24\n");
 	assert_int_equal(deny_file_reload(file, &err), 0);
 	assert_int_equal(deny_file_count(file), 2);
-	assert_false(has(&one, "192.0.2.1"));
-	assert_true(has(&one, "198.51.100.1"));
-	assert_true(has(&other, "198.51.100.1"));
+	assert_false(is_denied(&one, "192.0.2.1"));
+	assert_true(is_denied(&one, "198.51.100.1"));
+	assert_true(is_denied(&other, "198.51.100.1"));
 	deny_view_release(&one);
 	deny_view_release(&other);
 	deny_file_free(file);
@@ -61,8 +61,8 @@ static void a_file_with_a_mistake_leaves_the_old_list(void **state)
 	write_text(&text, "198.51.100.0/24\nnonsense\n");
 	assert_int_equal(deny_file_reload(file, &err), -1);
 	assert_non_null(strstr(err.text, ":2: 'nonsense'"));
-	assert_true(has(&view, "192.0.2.1"));
-	assert_false(has(&view, "198.51.100.1"));
+	assert_true(is_denied(&view, "192.0.2.1"));
+	assert_false(is_denied(&view, "198.51.100.1"));
 	deny_view_release(&view);
 	deny_file_free(file);
 	unlink(text.path);
@@ -77,7 +77,7 @@ struct looker {
 };
 
 /* Each version of the file denies 192.0.2.1, and nothing of 10.0.0.0/8. */
-static void *look(void *arg)
+static void *check_view_until_stopped(void *arg)
 {
 	struct looker *l = arg;
 	struct deny_view view = {.file = l->file};
@@ -102,9 +102,10 @@ static void threads_look_while_it_is_read_again(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		lookers[i] = (struct looker){file, &stop, false};
-		assert_int_equal(
-			pthread_create(&threads[i], NULL, look, &lookers[i]),
-			0);
+		assert_int_equal(pthread_create(&threads[i], NULL,
+						check_view_until_stopped,
+						&lookers[i]),
+				 0);
 	}
 	for (int i = 0; i < 500; i++)
 		assert_int_equal(deny_file_reload(file, &err), 0);

@@ -10,7 +10,7 @@ static struct deny_list *try_load(const char *text, struct error *err)
 	return list;
 }
 
-static struct deny_list *load(const char *text)
+static struct deny_list *load_deny_list(const char *text)
 {
 	struct error err = {0};
 	struct deny_list *list = try_load(text, &err);
@@ -19,14 +19,14 @@ static struct deny_list *load(const char *text)
 	return list;
 }
 
-static bool has(const struct deny_list *list, const char *text)
+static bool is_denied(const struct deny_list *list, const char *text)
 {
 	struct address a = address_of(text);
 
 	return deny_list_has(list, &a);
 }
 
-static void refuses(const char *text, const char *said)
+static void expect_refused(const char *text, const char *said)
 {
 	struct error err = {0};
 
@@ -38,95 +38,100 @@ static void refuses(const char *text, const char *said)
 
 static void a_network_has_its_addresses_and_no_others(void **state)
 {
-	struct deny_list *l = load("192.0.2.64/26\n2001:db8:8000::/33\n");
+	struct deny_list *l =
+		load_deny_list("192.0.2.64/26\n2001:db8:8000::/33\n");
 
 	(void)state;
-	assert_false(has(l, "192.0.2.63"));
-	assert_true(has(l, "192.0.2.64"));
-	assert_true(has(l, "192.0.2.127"));
-	assert_false(has(l, "192.0.2.128"));
-	assert_false(has(l, "2001:db8:7fff:ffff:ffff:ffff:ffff:ffff"));
-	assert_true(has(l, "2001:db8:8000::"));
-	assert_true(has(l, "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"));
-	assert_false(has(l, "2001:db9::"));
+	assert_false(is_denied(l, "192.0.2.63"));
+	assert_true(is_denied(l, "192.0.2.64"));
+	assert_true(is_denied(l, "192.0.2.127"));
+	assert_false(is_denied(l, "192.0.2.128"));
+	assert_false(is_denied(l, "2001:db8:7fff:ffff:ffff:ffff:ffff:ffff"));
+	assert_true(is_denied(l, "2001:db8:8000::"));
+	assert_true(is_denied(l, "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"));
+	assert_false(is_denied(l, "2001:db9::"));
 	deny_list_free(l);
 }
 
 static void an_address_alone_is_one(void **state)
 {
-	struct deny_list *l = load("192.0.2.7\n2001:db8::7\n");
+	struct deny_list *l = load_deny_list("192.0.2.7\n2001:db8::7\n");
 
 	(void)state;
-	assert_true(has(l, "192.0.2.7"));
-	assert_false(has(l, "192.0.2.8"));
-	assert_true(has(l, "2001:db8::7"));
-	assert_false(has(l, "2001:db8::6"));
-	assert_false(has(l, "2001:db8::8"));
+	assert_true(is_denied(l, "192.0.2.7"));
+	assert_false(is_denied(l, "192.0.2.8"));
+	assert_true(is_denied(l, "2001:db8::7"));
+	assert_false(is_denied(l, "2001:db8::6"));
+	assert_false(is_denied(l, "2001:db8::8"));
 	deny_list_free(l);
 }
 
 static void all_of_one_family_is_none_of_the_other(void **state)
 {
-	struct deny_list *v4 = load("0.0.0.0/0"), *v6 = load("::/0");
+	struct deny_list *v4 = load_deny_list("0.0.0.0/0"),
+			 *v6 = load_deny_list("::/0");
 
 	(void)state;
-	assert_true(has(v4, "255.255.255.255"));
-	assert_false(has(v4, "ffff::"));
-	assert_true(has(v6, "ffff::"));
-	assert_true(has(v6, "::"));
-	assert_false(has(v6, "0.0.0.0"));
+	assert_true(is_denied(v4, "255.255.255.255"));
+	assert_false(is_denied(v4, "ffff::"));
+	assert_true(is_denied(v6, "ffff::"));
+	assert_true(is_denied(v6, "::"));
+	assert_false(is_denied(v6, "0.0.0.0"));
 	deny_list_free(v4);
 	deny_list_free(v6);
 }
 
 static void mapped_networks_are_ipv4(void **state)
 {
-	struct deny_list *l = load("::ffff:192.0.2.0/120\n");
+	struct deny_list *l = load_deny_list("::ffff:192.0.2.0/120\n");
 
 	(void)state;
-	assert_true(has(l, "192.0.2.200"));
-	assert_true(has(l, "::ffff:192.0.2.200"));
+	assert_true(is_denied(l, "192.0.2.200"));
+	assert_true(is_denied(l, "::ffff:192.0.2.200"));
 	deny_list_free(l);
 }
 
 static void networks_may_overlap_in_any_order(void **state)
 {
-	struct deny_list *l = load("10.9.0.0/16\n10.0.0.0/8\n10.0.0.0/24\n"
-				   "12.0.0.0/8\n10.0.0.0/8\n9.255.0.0/16\n");
+	struct deny_list *l =
+		load_deny_list("10.9.0.0/16\n10.0.0.0/8\n10.0.0.0/24\n"
+			       "12.0.0.0/8\n10.0.0.0/8\n9.255.0.0/16\n");
 
 	(void)state;
 	assert_int_equal(deny_list_count(l), 6);
-	assert_true(has(l, "9.255.0.0"));
-	assert_true(has(l, "10.200.0.1"));
-	assert_false(has(l, "11.0.0.0"));
-	assert_true(has(l, "12.255.255.255"));
-	assert_false(has(l, "13.0.0.0"));
+	assert_true(is_denied(l, "9.255.0.0"));
+	assert_true(is_denied(l, "10.200.0.1"));
+	assert_false(is_denied(l, "11.0.0.0"));
+	assert_true(is_denied(l, "12.255.255.255"));
+	assert_false(is_denied(l, "13.0.0.0"));
 	deny_list_free(l);
 }
 
 static void comments_and_blank_lines_are_passed_over(void **state)
 {
-	struct deny_list *l = load("; a list\n\n  # another\n\t\n"
-				   " 192.0.2.0/24 ; SBL1\r\n"
-				   "198.51.100.0/24#x\n203.0.113.0/24\t\t# y");
+	struct deny_list *l =
+		load_deny_list("; a list\n\n  # another\n\t\n"
+			       " 192.0.2.0/24 ; SBL1\r\n"
+			       "198.51.100.0/24#x\n203.0.113.0/24\t\t# y");
 
 	(void)state;
 	assert_int_equal(deny_list_count(l), 3);
-	assert_true(has(l, "192.0.2.1"));
-	assert_true(has(l, "198.51.100.1"));
-	assert_true(has(l, "203.0.113.1"));
+	assert_true(is_denied(l, "192.0.2.1"));
+	assert_true(is_denied(l, "198.51.100.1"));
+	assert_true(is_denied(l, "203.0.113.1"));
 	deny_list_free(l);
 }
 
 static void an_empty_list_denies_nobody(void **state)
 {
 	const struct address unknown = {.len = 0};
-	struct deny_list *l = load(""), *all = load("0.0.0.0/0\n::/0\n");
+	struct deny_list *l = load_deny_list(""),
+			 *all = load_deny_list("0.0.0.0/0\n::/0\n");
 
 	(void)state;
 	assert_int_equal(deny_list_count(l), 0);
-	assert_false(has(l, "192.0.2.1"));
-	assert_false(has(l, "2001:db8::1"));
+	assert_false(is_denied(l, "192.0.2.1"));
+	assert_false(is_denied(l, "2001:db8::1"));
 	assert_false(deny_list_has(all, &unknown));
 	deny_list_free(l);
 	deny_list_free(all);
@@ -135,14 +140,17 @@ static void an_empty_list_denies_nobody(void **state)
 static void what_is_wrong_is_said_with_its_line(void **state)
 {
 	(void)state;
-	refuses("192.0.2.0/24\n\nexample.com\n", ":3: 'example.com' is not a");
-	refuses("192.0.2.1/24", ":1: '192.0.2.1/24' has bits set beyond");
-	refuses("192.0.2.0/33", ":1: '192.0.2.0/33' has a prefix length");
-	refuses("2001:db8::/129", "has a prefix length");
-	refuses("192.0.2.0/24 198.51.100.0/24", "has a prefix length");
-	refuses("192.0.2.0 /24", "is not a network");
-	refuses("192.0.2.0/", "has a prefix length");
-	refuses("192.0.2.0-192.0.2.9", "is not a network");
+	expect_refused("192.0.2.0/24\n\nexample.com\n",
+		       ":3: 'example.com' is not a");
+	expect_refused("192.0.2.1/24",
+		       ":1: '192.0.2.1/24' has bits set beyond");
+	expect_refused("192.0.2.0/33",
+		       ":1: '192.0.2.0/33' has a prefix length");
+	expect_refused("2001:db8::/129", "has a prefix length");
+	expect_refused("192.0.2.0/24 198.51.100.0/24", "has a prefix length");
+	expect_refused("192.0.2.0 /24", "is not a network");
+	expect_refused("192.0.2.0/", "has a prefix length");
+	expect_refused("192.0.2.0-192.0.2.9", "is not a network");
 }
 
 static void a_file_that_cannot_be_read_is_an_error(void **state)
@@ -181,7 +189,7 @@ static char *many_networks(void)
 static void each_of_many_is_found_and_nothing_between(void **state)
 {
 	char *text = many_networks();
-	struct deny_list *l = load(text);
+	struct deny_list *l = load_deny_list(text);
 
 	(void)state;
 	assert_int_equal(deny_list_count(l), MANY);

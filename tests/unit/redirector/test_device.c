@@ -8,7 +8,7 @@
 #define ANDROID SHORTLOOP__DEVICE__DEVICE_ANDROID
 #define ANY	SHORTLOOP__DEVICE__DEVICE_ANY
 
-static void is(Shortloop__Device want, const char *user_agent)
+static void expect_system(Shortloop__Device want, const char *user_agent)
 {
 	struct http_slice slice = {user_agent, strlen(user_agent)};
 
@@ -21,18 +21,23 @@ static void is_in(enum in_app want, Shortloop__Device system,
 	struct http_slice slice = {user_agent, strlen(user_agent)};
 
 	assert_int_equal(device_of(slice).in_app, want);
-	is(system, user_agent);
+	expect_system(system, user_agent);
 }
 
 static void phones_and_tablets_are_told(void **state)
 {
 	(void)state;
-	is(IOS, "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) "
+	expect_system(
+		IOS,
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) "
 		"AppleWebKit/605.1.15 Version/17.5 Mobile/15E148 Safari/604.1");
-	is(IOS, "Mozilla/5.0 (iPad; CPU OS 12_2 like Mac OS X)");
-	is(IOS, "Mozilla/5.0 (iPod touch; CPU iPhone OS 12_0 like Mac OS X)");
-	is(ANDROID, "Mozilla/5.0 (Linux; Android 14; Pixel 8) "
-		    "AppleWebKit/537.36 Chrome/126.0 Mobile Safari/537.36");
+	expect_system(IOS, "Mozilla/5.0 (iPad; CPU OS 12_2 like Mac OS X)");
+	expect_system(
+		IOS,
+		"Mozilla/5.0 (iPod touch; CPU iPhone OS 12_0 like Mac OS X)");
+	expect_system(ANDROID,
+		      "Mozilla/5.0 (Linux; Android 14; Pixel 8) "
+		      "AppleWebKit/537.36 Chrome/126.0 Mobile Safari/537.36");
 }
 
 static void wechat_is_told_and_what_it_runs_on(void **state)
@@ -103,22 +108,27 @@ static void a_word_that_is_cut_off_is_none(void **state)
 static void a_system_that_names_others_is_none_of_them(void **state)
 {
 	(void)state;
-	is(ANY, "Mozilla/5.0 (Mobile; Windows Phone 8.1; Android 4.0; ARM; "
+	expect_system(
+		ANY,
+		"Mozilla/5.0 (Mobile; Windows Phone 8.1; Android 4.0; ARM; "
 		"like iPhone OS 7_0_3)");
-	is(ANY, "Mozilla/5.0 (Mobile; LYF/F300B; Android; rv:48.0) "
-		"Gecko/48.0 Firefox/48.0 KAIOS/2.5");
-	is(ANY,
-	   "AppleCoreMedia/1.0 (Apple Watch; U; CPU OS 5_0 like Mac OS X)");
+	expect_system(ANY, "Mozilla/5.0 (Mobile; LYF/F300B; Android; rv:48.0) "
+			   "Gecko/48.0 Firefox/48.0 KAIOS/2.5");
+	expect_system(ANY, "AppleCoreMedia/1.0 (Apple Watch; U; CPU OS 5_0 "
+			   "like Mac OS X)");
 }
 
 /* Names of devices are free text, so they may contain anything. */
 static void android_comes_before_ios(void **state)
 {
 	(void)state;
-	is(ANDROID, "Mozilla/5.0 (Linux; U; Android 2.2; OliPad 100) Mobile");
-	is(ANDROID, "Mozilla/5.0 (Linux; Android 4.1.5; iPhone5) Mobile");
-	is(IOS, "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) "
-		"Mobile/15E148 Outlook-iOS-Android/1.0");
+	expect_system(ANDROID,
+		      "Mozilla/5.0 (Linux; U; Android 2.2; OliPad 100) Mobile");
+	expect_system(ANDROID,
+		      "Mozilla/5.0 (Linux; Android 4.1.5; iPhone5) Mobile");
+	expect_system(IOS,
+		      "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) "
+		      "Mobile/15E148 Outlook-iOS-Android/1.0");
 }
 
 /* An iPad that requests desktop sites sends this. */
@@ -128,48 +138,63 @@ static void browsers_of_ios_are_told_where_they_say_macintosh(void **state)
 	"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) "                     \
 	"AppleWebKit/605.1.15 "
 	(void)state;
-	is(IOS, MAC "(KHTML, like Gecko) CriOS/120 Version/11.1.1 Safari/605");
-	is(IOS, MAC "(KHTML, like Gecko) EdgiOS/125 Version/13.0.3 Safari/605");
-	is(IOS, MAC "(KHTML, like Gecko) FxiOS/130.0 Safari/605.1.15");
-	is(IOS, MAC "(KHTML, like Gecko) OPiOS/16.0.15 Safari/9537.53");
-	is(IOS, MAC "(KHTML, like Gecko) GSA/330.0 Safari/604.1");
-	is(IOS, MAC "(KHTML, like Gecko) Version/17.4 OPT/4.6 Safari/605");
-	is(IOS, MAC "(KHTML, like Gecko) Mobile/15E148");
-	is(ANY, MAC "(KHTML, like Gecko) Version/17.5 Safari/605.1.15");
-	is(ANY, MAC "(KHTML, like Gecko) Chrome/130.0 Safari/537.36 Edg/130.0");
+	expect_system(
+		IOS,
+		MAC "(KHTML, like Gecko) CriOS/120 Version/11.1.1 Safari/605");
+	expect_system(
+		IOS,
+		MAC "(KHTML, like Gecko) EdgiOS/125 Version/13.0.3 Safari/605");
+	expect_system(IOS,
+		      MAC "(KHTML, like Gecko) FxiOS/130.0 Safari/605.1.15");
+	expect_system(IOS,
+		      MAC "(KHTML, like Gecko) OPiOS/16.0.15 Safari/9537.53");
+	expect_system(IOS, MAC "(KHTML, like Gecko) GSA/330.0 Safari/604.1");
+	expect_system(IOS, MAC
+		      "(KHTML, like Gecko) Version/17.4 OPT/4.6 Safari/605");
+	expect_system(IOS, MAC "(KHTML, like Gecko) Mobile/15E148");
+	expect_system(ANY,
+		      MAC "(KHTML, like Gecko) Version/17.5 Safari/605.1.15");
+	expect_system(
+		ANY,
+		MAC "(KHTML, like Gecko) Chrome/130.0 Safari/537.36 Edg/130.0");
 	/* The app exists for Android, too. */
-	is(ANY, "Mozilla/5.0 (X11; Linux x86_64) GSA/330.0");
+	expect_system(ANY, "Mozilla/5.0 (X11; Linux x86_64) GSA/330.0");
 #undef MAC
 }
 
 static void harmonyos_has_no_apps_of_android(void **state)
 {
 	(void)state;
-	is(ANY, "Mozilla/5.0 (Phone; OpenHarmony 5.0) AppleWebKit/537.36 "
-		"Chrome/114.0.0.0 Safari/537.36 ArkWeb/4.1.6.1 Mobile");
+	expect_system(ANY,
+		      "Mozilla/5.0 (Phone; OpenHarmony 5.0) AppleWebKit/537.36 "
+		      "Chrome/114.0.0.0 Safari/537.36 ArkWeb/4.1.6.1 Mobile");
 	/* Versions up to 4 have Android apps. */
-	is(ANDROID, "Mozilla/5.0 (Linux; Android 12; HarmonyOS; NOH-AN00; "
-		    "HMSCore 6.14.0) HuaweiBrowser/15 Mobile Safari/537.36");
+	expect_system(ANDROID,
+		      "Mozilla/5.0 (Linux; Android 12; HarmonyOS; NOH-AN00; "
+		      "HMSCore 6.14.0) HuaweiBrowser/15 Mobile Safari/537.36");
 }
 
 static void apps_that_fetch_with_apples_library_are_told(void **state)
 {
 	(void)state;
-	is(IOS, "Pinterest/3356 CFNetwork/711.0.6 Darwin/14.0.0");
-	is(IOS,
-	   "ViaFree-DK/3.8.3 (com.MTGx.ViaFree.dk; build:7383; iOS 12.1.0)");
-	is(ANY, "Safari/7536 CFNetwork/520.5.1 Darwin/11.4.2 (i386)");
-	is(ANY, "App/1 CFNetwork/1474 Darwin/23.0.0 (x86_64)");
-	is(ANY, "a robot that reads of iOS apps");
+	expect_system(IOS, "Pinterest/3356 CFNetwork/711.0.6 Darwin/14.0.0");
+	expect_system(IOS, "ViaFree-DK/3.8.3 (com.MTGx.ViaFree.dk; build:7383; "
+			   "iOS 12.1.0)");
+	expect_system(ANY,
+		      "Safari/7536 CFNetwork/520.5.1 Darwin/11.4.2 (i386)");
+	expect_system(ANY, "App/1 CFNetwork/1474 Darwin/23.0.0 (x86_64)");
+	expect_system(ANY, "a robot that reads of iOS apps");
 }
 
 static void others_are_any(void **state)
 {
 	(void)state;
-	is(ANY, "");
-	is(ANY, "curl/8.5.0");
-	is(ANY, "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605");
-	is(ANY, "iPhon");
+	expect_system(ANY, "");
+	expect_system(ANY, "curl/8.5.0");
+	expect_system(
+		ANY,
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605");
+	expect_system(ANY, "iPhon");
 	assert_int_equal(device_of((struct http_slice){0}).system, ANY);
 }
 

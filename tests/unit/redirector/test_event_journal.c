@@ -157,8 +157,8 @@ static size_t count_files(struct world *w, char ret_path[400])
 	return count;
 }
 
-static struct journal_entry *put(struct world *w, int64_t time_ms,
-				 const char *event)
+static struct journal_entry *put_event(struct world *w, int64_t time_ms,
+				       const char *event)
 {
 	return event_journal_put(w->j, 0, time_ms, event, strlen(event));
 }
@@ -177,9 +177,9 @@ static void what_is_not_done_is_there_for_the_next_one(void **state)
 	struct journal_entry *second;
 	const struct journal_rest *rest;
 
-	put(w, 30, "third");
-	second = put(w, 20, "second");
-	put(w, 10, "first");
+	put_event(w, 30, "third");
+	second = put_event(w, 20, "second");
+	put_event(w, 10, "first");
 	journal_entry_done(second);
 	rest = open_again(w, 4);
 	assert_int_equal(w->rejected.code, ERROR_NONE);
@@ -196,7 +196,7 @@ static void one_with_nothing_undone_is_removed(void **state)
 	struct world *w = *state;
 	char path[400];
 
-	journal_entry_done(put(w, 1, "event"));
+	journal_entry_done(put_event(w, 1, "event"));
 	assert_int_equal(count_files(w, path), 1);
 	event_journal_free(w->j);
 	w->j = NULL;
@@ -210,9 +210,9 @@ static void what_could_not_be_taken_is_there_for_the_next_look(void **state)
 	struct error err = {0};
 	char path[400];
 
-	put(w, 30, "third");
-	put(w, 10, "first");
-	put(w, 20, "second");
+	put_event(w, 30, "third");
+	put_event(w, 10, "first");
+	put_event(w, 20, "second");
 	event_journal_free(w->j);
 	w->j = NULL;
 	w->take_only = 2;
@@ -232,9 +232,9 @@ static void nobody_takes_that_of_one_that_lives(void **state)
 	struct event_journal *former = w->j;
 	char path[400];
 
-	put(w, 1, "former");
+	put_event(w, 1, "former");
 	open_journal(w, 1);
-	put(w, 2, "own");
+	put_event(w, 2, "own");
 	assert_int_equal(take_left(w)->count, 0);
 	assert_int_equal(count_files(w, path), 2);
 	event_journal_free(former);
@@ -252,7 +252,7 @@ static void too_many_are_not_made(void **state)
 	struct error err = {0};
 
 	for (int i = 1; i < JOURNAL_FILES_MAX; i++) {
-		put(w, i, "event");
+		put_event(w, i, "event");
 		event_journal_free(w->j);
 		open_journal(w, 1);
 	}
@@ -298,9 +298,9 @@ static void room_is_used_again_in_whatever_order_it_is_done(void **state)
 	unsigned random = 1;
 
 	memset(event, 'x', 1000);
-	put(w, 1, event);
+	put_event(w, 1, event);
 	for (size_t i = 0; i < UNDER_WAY; i++)
-		assert_non_null(kept[i] = put(w, 2, event));
+		assert_non_null(kept[i] = put_event(w, 2, event));
 	for (int64_t i = 0; i < 10000; i++) {
 		size_t at =
 			((random = random * 1103515245 + 12345) >> 16) % OLDEST;
@@ -308,7 +308,7 @@ static void room_is_used_again_in_whatever_order_it_is_done(void **state)
 		journal_entry_done(kept[at]);
 		memmove(kept + at, kept + at + 1,
 			(UNDER_WAY - 1 - at) * sizeof(*kept));
-		kept[UNDER_WAY - 1] = put(w, 3 + i, event);
+		kept[UNDER_WAY - 1] = put_event(w, 3 + i, event);
 		if (!kept[UNDER_WAY - 1])
 			fail_msg("no room at %d", (int)i);
 	}
@@ -326,16 +326,16 @@ static void a_full_one_takes_nothing_until_a_chunk_is_done(void **state)
 	size_t count = 0, tries = 0;
 
 	memset(event, 'x', 1000);
-	while (count < 1200 && (entries[count] = put(w, 1, event)))
+	while (count < 1200 && (entries[count] = put_event(w, 1, event)))
 		count++;
 	assert_true(count > 900 && count < 1024);
 	/* The chunk is free only after its first event is done, too. */
 	for (size_t i = 1; i < 70; i++)
 		journal_entry_done(entries[i]);
 	for (size_t i = 0; i < 200; i++)
-		assert_null(put(w, 1, event));
+		assert_null(put_event(w, 1, event));
 	journal_entry_done(entries[0]);
-	while (!put(w, 1, event))
+	while (!put_event(w, 1, event))
 		assert_true(++tries < 100);
 }
 
@@ -390,14 +390,14 @@ static void a_ring_has_chunks_for_its_share_and_for_its_events(void **state)
 static void each_filling_has_numbers_of_its_own(void **state)
 {
 	struct world *w = *state;
-	struct journal_entry *e = put(w, 1, "event"), *again;
+	struct journal_entry *e = put_event(w, 1, "event"), *again;
 	const uint64_t number = e->number;
 	char event[1001] = "";
 
 	memset(event, 'x', 1000);
 	journal_entry_done(e);
 	for (int i = 0; i < 1200; i++) {
-		again = put(w, 2, event);
+		again = put_event(w, 2, event);
 		assert_non_null(again);
 		if (again == e) {
 			assert_int_not_equal(again->number, number);
@@ -455,7 +455,7 @@ static void another_thread_says_what_is_done(void **state)
 
 		while (i - atomic_load(&h.done) == HANDED)
 			sched_yield();
-		e = put(w, i, event);
+		e = put_event(w, i, event);
 		assert_non_null(e);
 		h.entries[i % HANDED] = e;
 		atomic_store_explicit(&h.put, i + 1, memory_order_release);
@@ -598,13 +598,13 @@ static void another_version_is_set_aside(void **state)
 	struct world *w = *state;
 	const uint32_t version = JOURNAL_VERSION + 1;
 
-	put(w, 1, "event");
+	put_event(w, 1, "event");
 	write_journal(w, &version, sizeof(version), 8);
 	assert_int_equal(open_again(w, 1)->count, 0);
 	assert_int_equal(w->rejected.code, ERROR_CONFIG);
 	assert_non_null(strstr(w->rejected.text, "version 2 is not known"));
 	assert_true(was_set_aside(w));
-	assert_non_null(put(w, 1, "event"));
+	assert_non_null(put_event(w, 1, "event"));
 	assert_int_equal(open_again(w, 1)->count, 1);
 	assert_int_equal(w->rejected.code, ERROR_NONE);
 }
@@ -615,11 +615,11 @@ static void a_damaged_header_or_size_is_set_aside(void **state)
 	const uint32_t rings = 2;
 	char path[400];
 
-	put(w, 1, "event");
+	put_event(w, 1, "event");
 	write_journal(w, &rings, sizeof(rings), 12);
 	open_again(w, 1);
 	assert_int_equal(w->rejected.code, ERROR_DAMAGED);
-	put(w, 1, "event");
+	put_event(w, 1, "event");
 	assert_int_equal(count_files(w, path), 1);
 	assert_int_equal(truncate(path, 100000), 0);
 	open_again(w, 1);
@@ -637,14 +637,14 @@ static void a_page_of_zeros_costs_what_it_had(void **state)
 
 	memset(event, 'x', 1000);
 	for (int i = 0; i < 20; i++)
-		put(w, i, event);
+		put_event(w, i, event);
 	write_journal(w, zeros, sizeof(zeros), 4096 + 8192);
 	rest = open_again(w, 1);
 	assert_int_equal(w->rejected.code, ERROR_NONE);
 	assert_int_equal(rest->damaged, 1);
 	assert_true(rest->count >= 14 && rest->count < 20);
 	/* A file without a header counts as one that never began. */
-	put(w, 1, event);
+	put_event(w, 1, event);
 	write_journal(w, zeros, sizeof(zeros), 0);
 	assert_int_equal(open_again(w, 1)->count, 0);
 	assert_int_equal(w->rejected.code, ERROR_NONE);

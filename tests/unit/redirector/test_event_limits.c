@@ -30,8 +30,8 @@ static struct event_limits *limits_of(int64_t not_found, int64_t expired,
 }
 
 /* Returns how many of `tries` at one moment are allowed. */
-static int taken(struct event_limits *l, Shortloop__Outcome outcome,
-		 int64_t now, int tries)
+static int count_allowed(struct event_limits *l, Shortloop__Outcome outcome,
+			 int64_t now, int tries)
 {
 	int count = 0;
 
@@ -45,7 +45,7 @@ static void as_many_at_once_as_a_second_has(void **state)
 	struct event_limits *l = limits_of(50, 0, 0);
 
 	(void)state;
-	assert_int_equal(taken(l, NOT_FOUND, 1000000, 1000), 50);
+	assert_int_equal(count_allowed(l, NOT_FOUND, 1000000, 1000), 50);
 	event_limits_free(l);
 }
 
@@ -54,12 +54,12 @@ static void then_as_many_as_time_goes_by(void **state)
 	struct event_limits *l = limits_of(50, 0, 0);
 
 	(void)state;
-	taken(l, NOT_FOUND, 1000000, 1000);
-	assert_int_equal(taken(l, NOT_FOUND, 1000019, 1000), 0);
-	assert_int_equal(taken(l, NOT_FOUND, 1000020, 1000), 1);
-	assert_int_equal(taken(l, NOT_FOUND, 1000220, 1000), 10);
+	count_allowed(l, NOT_FOUND, 1000000, 1000);
+	assert_int_equal(count_allowed(l, NOT_FOUND, 1000019, 1000), 0);
+	assert_int_equal(count_allowed(l, NOT_FOUND, 1000020, 1000), 1);
+	assert_int_equal(count_allowed(l, NOT_FOUND, 1000220, 1000), 10);
 	/* A pause fills the bucket up to its limit only. */
-	assert_int_equal(taken(l, NOT_FOUND, 9000000, 1000), 50);
+	assert_int_equal(count_allowed(l, NOT_FOUND, 9000000, 1000), 50);
 	event_limits_free(l);
 }
 
@@ -68,9 +68,9 @@ static void each_outcome_has_its_own(void **state)
 	struct event_limits *l = limits_of(2, 3, 4);
 
 	(void)state;
-	assert_int_equal(taken(l, NOT_FOUND, 5000, 100), 2);
-	assert_int_equal(taken(l, EXPIRED, 5000, 100), 3);
-	assert_int_equal(taken(l, BLOCKED, 5000, 100), 4);
+	assert_int_equal(count_allowed(l, NOT_FOUND, 5000, 100), 2);
+	assert_int_equal(count_allowed(l, EXPIRED, 5000, 100), 3);
+	assert_int_equal(count_allowed(l, BLOCKED, 5000, 100), 4);
 	event_limits_free(l);
 }
 
@@ -79,8 +79,8 @@ static void none_is_sent_at_a_rate_of_0(void **state)
 	struct event_limits *l = limits_of(0, 0, 0);
 
 	(void)state;
-	assert_int_equal(taken(l, NOT_FOUND, 5000, 100), 0);
-	assert_int_equal(taken(l, BLOCKED, 500000, 100), 0);
+	assert_int_equal(count_allowed(l, NOT_FOUND, 5000, 100), 0);
+	assert_int_equal(count_allowed(l, BLOCKED, 500000, 100), 0);
 	event_limits_free(l);
 }
 
@@ -89,8 +89,8 @@ static void redirects_have_no_limit(void **state)
 	struct event_limits *l = limits_of(0, 0, 0);
 
 	(void)state;
-	assert_int_equal(taken(l, REDIRECTED, 5000, 100000), 100000);
-	assert_int_equal(taken(l, HEAD, 5000, 100000), 100000);
+	assert_int_equal(count_allowed(l, REDIRECTED, 5000, 100000), 100000);
+	assert_int_equal(count_allowed(l, HEAD, 5000, 100000), 100000);
 	event_limits_free(l);
 }
 
@@ -99,7 +99,7 @@ static void the_highest_rate_is_as_good_as_none(void **state)
 	struct event_limits *l = limits_of(10000000, 0, 0);
 
 	(void)state;
-	assert_int_equal(taken(l, NOT_FOUND, 5000, 1000000), 1000000);
+	assert_int_equal(count_allowed(l, NOT_FOUND, 5000, 1000000), 1000000);
 	event_limits_free(l);
 }
 
@@ -108,12 +108,12 @@ struct crowd {
 	_Atomic int taken;
 };
 
-static void *press(void *arg)
+static void *count_allowed_in_thread(void *arg)
 {
 	struct crowd *crowd = arg;
 
 	atomic_fetch_add(&crowd->taken,
-			 taken(crowd->limits, EXPIRED, 5000, TRIES));
+			 count_allowed(crowd->limits, EXPIRED, 5000, TRIES));
 	return NULL;
 }
 
@@ -124,8 +124,10 @@ static void threads_share_one_bucket(void **state)
 
 	(void)state;
 	for (int i = 0; i < THREADS; i++)
-		assert_int_equal(
-			pthread_create(&threads[i], NULL, press, &crowd), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL,
+						count_allowed_in_thread,
+						&crowd),
+				 0);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(crowd.taken, 30000);

@@ -60,10 +60,10 @@ static void a_journal_that_has_no_room_is_made_later(void **state)
 
 	make_sink(w, false);
 	disk_is_full = true;
-	start(w);
+	start_sink(w);
 	assert_int_equal(metric_value(w->metrics.journal_missing), 1);
 	assert_true(is_said(w, why));
-	take(w);
+	take_event(w);
 	assert_true(are_journals_seen_gone(w));
 	disk_is_full = false;
 	/* The journal is counted before its message is removed. */
@@ -79,7 +79,7 @@ static void a_journal_that_has_no_room_is_made_later(void **state)
 		usleep(1000);
 	assert_int_equal(
 		log_file_count(&w->log, "journal of click events made"), 1);
-	take(w);
+	take_event(w);
 	event_sink_end(w->sink);
 	/* Both events are in the spool, and the journals are gone. */
 	assert_int_equal(metric_value(w->metrics.counters[COUNTER_SPOOLED]), 2);
@@ -95,11 +95,11 @@ what_others_left_keeps_nobody_with_the_folder_from_starting(void **state)
 	make_sink(w, false);
 	leave_journals(w, JOURNAL_FILES_MAX);
 	sync_fails = true;
-	start(w);
+	start_sink(w);
 	assert_int_equal(count_journals(w), JOURNAL_FILES_MAX);
 	assert_int_equal(metric_value(w->metrics.journal_missing), 1);
 	assert_true(is_said(w, "there are 16 journals"));
-	take(w);
+	take_event(w);
 	sync_fails = false;
 }
 
@@ -128,13 +128,13 @@ static void a_client_of_kafkas_that_fails_for_good_costs_no_event(void **state)
 	refuse_next_produce(mock,
 			    RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER);
 	for (int i = 0; i < 50; i++) {
-		take(w);
+		take_event(w);
 		usleep(1000);
 	}
 	await_counted(w, HOUR_ACKNOWLEDGED, 51);
 	/* The spool sent the events that were under way. */
 	assert_true(metric_value(w->metrics.counters[COUNTER_REPLAYED]) > 0);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(count_in_all_hours(w, HOUR_UNDELIVERED), 0);
 	event_sink_end(w->sink);
 	mock_kafka_stop(mock);
 }
@@ -145,13 +145,13 @@ static void while_kafka_is_away_an_event_goes_to_the_spool_at_once(void **state)
 	struct world *w = *state;
 
 	make_sink(w, false);
-	start(w);
+	start_sink(w);
 	/* The first events are accepted before the outage is known. */
-	for (int i = 0; i < 60000 && spooled(w) == 0; i++) {
-		take(w);
+	for (int i = 0; i < 60000 && read_spooled_count(w) == 0; i++) {
+		take_event(w);
 		usleep(1000);
 	}
-	assert_true(spooled(w) > 0);
+	assert_true(read_spooled_count(w) > 0);
 }
 
 static void what_kafka_takes_is_not_spooled(void **state)
@@ -160,11 +160,11 @@ static void what_kafka_takes_is_not_spooled(void **state)
 	rd_kafka_mock_cluster_t *mock = start_at_kafka(w);
 
 	for (uint64_t n = 2; n <= 3; n++) {
-		take(w);
+		take_event(w);
 		await_counted(w, HOUR_ACKNOWLEDGED, n);
 	}
 	event_sink_end(w->sink);
-	assert_int_equal(spooled(w), 0);
+	assert_int_equal(read_spooled_count(w), 0);
 	mock_kafka_stop(mock);
 }
 
@@ -178,11 +178,11 @@ static void what_kafka_has_not_answered_at_the_end_is_in_the_spool(void **state)
 
 	rd_kafka_mock_broker_set_rtt(mock, 1, 600 * 1000);
 	for (int i = 0; i < EVENTS; i++)
-		take(w);
+		take_event(w);
 	event_sink_end(w->sink);
-	assert_int_equal(spooled(w), EVENTS);
-	assert_int_equal(counted(w, HOUR_ACKNOWLEDGED), 1);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(read_spooled_count(w), EVENTS);
+	assert_int_equal(count_in_all_hours(w, HOUR_ACKNOWLEDGED), 1);
+	assert_int_equal(count_in_all_hours(w, HOUR_UNDELIVERED), 0);
 	assert_int_equal(count_journals(w), 0);
 	mock_kafka_stop(mock);
 }
@@ -191,11 +191,11 @@ static void await_undelivered(struct world *w, uint64_t count)
 {
 	await_counted(w, HOUR_UNDELIVERED, count);
 	event_sink_end(w->sink);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), count);
+	assert_int_equal(count_in_all_hours(w, HOUR_UNDELIVERED), count);
 	assert_int_equal(
 		metric_value(w->metrics.counters[COUNTER_DROPPED_EXPIRED]),
 		count);
-	assert_int_equal(counted(w, HOUR_ACKNOWLEDGED), 0);
+	assert_int_equal(count_in_all_hours(w, HOUR_ACKNOWLEDGED), 0);
 }
 
 static void what_kafka_did_not_take_in_time_is_undelivered_once(void **state)
@@ -205,9 +205,9 @@ static void what_kafka_did_not_take_in_time_is_undelivered_once(void **state)
 	w->config.redirector.spool_dir = NULL;
 	w->config.redirector.delivery_timeout = CLOCK_SECOND;
 	make_sink(w, false);
-	start(w);
+	start_sink(w);
 	for (int i = 0; i < 3; i++)
-		take(w);
+		take_event(w);
 	await_undelivered(w, 3);
 }
 
@@ -218,11 +218,11 @@ what_is_too_large_for_kafka_is_undelivered_and_not_spooled(void **state)
 	rd_kafka_mock_cluster_t *mock = make_kafka(w);
 
 	make_sink(w, false);
-	start(w);
+	start_sink(w);
 	refuse_next_produce(mock, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
-	take(w);
+	take_event(w);
 	await_undelivered(w, 1);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 0);
+	assert_int_equal(count_in_all_hours(w, HOUR_SPOOLED), 0);
 	mock_kafka_stop(mock);
 }
 

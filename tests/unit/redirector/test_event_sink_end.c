@@ -105,11 +105,11 @@ what_finds_no_room_in_the_journal_is_spooled_and_counted(void **state)
 	without = metric_value(w->metrics.counters[COUNTER_JOURNAL_FULL]);
 	assert_in_range(without, EVENTS - 16, EVENTS - 1);
 	/* Kafka takes the others. */
-	for (int i = 0; i < 60000 && spooled(w) < without; i++)
+	for (int i = 0; i < 60000 && read_spooled_count(w) < without; i++)
 		usleep(1000);
-	assert_int_equal(spooled(w), without);
+	assert_int_equal(read_spooled_count(w), without);
 	event_sink_end(w->sink);
-	assert_int_equal(spooled(w), EVENTS);
+	assert_int_equal(read_spooled_count(w), EVENTS);
 	mock_kafka_stop(mock);
 }
 
@@ -137,7 +137,7 @@ static void kafka_that_is_away_is_told(void **state)
 	struct world *w = *state;
 
 	make_sink(w, false);
-	start(w);
+	start_sink(w);
 	await_log(w, "Kafka disconnected");
 	assert_false(is_ready(w));
 	assert_int_equal(log_file_count(&w->log, "Kafka connected"), 0);
@@ -164,7 +164,7 @@ static bool is_spooled_as_sent(struct world *w)
 	uint64_t lost;
 
 	event_sink_end(w->sink);
-	assert_int_equal(spooled(w), 1);
+	assert_int_equal(read_spooled_count(w), 1);
 	spool = spool_open(&options, &err);
 	if (!spool)
 		fail_msg("%s", err.text);
@@ -180,7 +180,7 @@ static void what_kafka_may_have_is_marked_so(void **state)
 	rd_kafka_mock_cluster_t *mock = start_at_kafka(w);
 
 	rd_kafka_mock_broker_set_rtt(mock, 1, NO_ANSWER_MS);
-	take(w);
+	take_event(w);
 	assert_true(is_spooled_as_sent(w));
 	mock_kafka_stop(mock);
 }
@@ -194,8 +194,8 @@ static void what_kafka_refused_is_not_marked(void **state)
 	w->config.redirector.spool_replay_rate = 0;
 	mock = start_at_kafka(w);
 	refuse_next_produce(mock, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
-	take(w);
-	for (int i = 0; i < 60000 && spooled(w) == 0; i++)
+	take_event(w);
+	for (int i = 0; i < 60000 && read_spooled_count(w) == 0; i++)
 		usleep(1000);
 	assert_false(is_spooled_as_sent(w));
 	mock_kafka_stop(mock);
@@ -212,7 +212,7 @@ static void what_is_not_delivered_is_said_to_be_spooled(void **state)
 	event_sink_flush(w->sink, 60000);
 	assert_int_equal(log_file_count(&w->log, "click events"), 0);
 	rd_kafka_mock_broker_set_rtt(mock, 1, NO_ANSWER_MS);
-	take(w);
+	take_event(w);
 	event_sink_flush(w->sink, 10);
 	assert_int_equal(log_file_count(&w->log, "click events spooled"), 1);
 	assert_int_equal(log_file_count(&w->log, "1 messages not delivered"),
@@ -232,7 +232,7 @@ what_is_not_delivered_is_said_to_be_dropped_without_a_spool(void **state)
 	event_sink_flush(w->sink, 60000);
 	assert_int_equal(log_file_count(&w->log, "click events"), 0);
 	rd_kafka_mock_broker_set_rtt(mock, 1, NO_ANSWER_MS);
-	take(w);
+	take_event(w);
 	event_sink_flush(w->sink, 10);
 	assert_int_equal(log_file_count(&w->log, "click events dropped"), 1);
 	event_sink_end(w->sink);
@@ -274,7 +274,7 @@ static rd_kafka_mock_cluster_t *begin_to_replay(struct world *w)
 	w->config.redirector.spool_replay_rate = 200;
 	w->config.kafka.queue_messages = 10000;
 	make_sink(w, false);
-	start(w);
+	start_sink(w);
 	await_replayed(w);
 	return mock;
 }
@@ -302,14 +302,14 @@ static void a_sink_without_a_spool_takes_what_kafkas_queue_does(void **state)
 
 	w->config.redirector.spool_dir = NULL;
 	make_sink(w, false);
-	start(w);
+	start_sink(w);
 	assert_true(is_said(w, "memory holds 100 events"));
 	assert_int_equal(log_file_count(&w->log, "there is no spool_dir"), 1);
 	for (int i = 0; i < 100; i++)
-		take(w);
+		take_event(w);
 	assert_int_equal(event_sink_take(w->sink, &event), EVENT_NO_ROOM);
 	event_sink_end(w->sink);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 100);
+	assert_int_equal(count_in_all_hours(w, HOUR_UNDELIVERED), 100);
 }
 
 static void what_is_too_large_for_kafkas_client_is_refused(void **state)
@@ -318,9 +318,9 @@ static void what_is_too_large_for_kafkas_client_is_refused(void **state)
 
 	w->config.redirector.spool_dir = NULL;
 	make_sink(w, false);
-	start(w);
+	start_sink(w);
 	assert_int_equal(take_long(w, 2 << 20), EVENT_REFUSED);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(count_in_all_hours(w, HOUR_UNDELIVERED), 0);
 }
 
 /* Kafka would refuse the event from the next process, too. */
@@ -336,8 +336,8 @@ static void what_is_refused_is_not_left_in_the_journal(void **state)
 	assert_int_equal(take_long(w, 2000), EVENT_REFUSED);
 	event_sink_end(w->sink);
 	assert_int_equal(count_journals(w), 0);
-	assert_int_equal(spooled(w), 0);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(read_spooled_count(w), 0);
+	assert_int_equal(count_in_all_hours(w, HOUR_UNDELIVERED), 0);
 	mock_kafka_stop(mock);
 }
 
@@ -348,13 +348,13 @@ static void what_finds_no_room_in_kafkas_queue_is_spooled(void **state)
 
 	rd_kafka_mock_broker_set_rtt(mock, 1, NO_ANSWER_MS);
 	for (int i = 0; i < 150; i++)
-		take(w);
-	for (int i = 0; i < 60000 && spooled(w) < 50; i++)
+		take_event(w);
+	for (int i = 0; i < 60000 && read_spooled_count(w) < 50; i++)
 		usleep(1000);
 	/* Kafka's client may still release the event before. */
-	assert_in_range(spooled(w), 50, 51);
+	assert_in_range(read_spooled_count(w), 50, 51);
 	event_sink_end(w->sink);
-	assert_int_equal(spooled(w), 150);
+	assert_int_equal(read_spooled_count(w), 150);
 	assert_int_equal(count_journals(w), 0);
 	mock_kafka_stop(mock);
 }

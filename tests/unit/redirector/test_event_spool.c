@@ -12,8 +12,8 @@ static void what_is_taken_is_spooled_before_it_ends(void **state)
 	struct spool *files;
 	struct error err;
 
-	start(w);
-	assert_int_equal(offer(w, 100, 300), 100);
+	start_spool(w);
+	assert_int_equal(offer_events(w, 100, 300), 100);
 	event_spool_put(w->spool, &(struct spool_event){
 					  .time_ms = TIME,
 					  .maybe_sent = true,
@@ -21,8 +21,8 @@ static void what_is_taken_is_spooled_before_it_ends(void **state)
 					  .len = 4,
 				  });
 	event_spool_end(w->spool);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 101);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), 101);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 0);
 	assert_int_equal(metric_of(w, COUNTER_SPOOLED), 101);
 	assert_int_equal(metric_value(w->metrics.spool_events), 101);
 	assert_int_equal(metric_value(w->metrics.spool_bytes),
@@ -45,10 +45,10 @@ static void its_queue_takes_so_much_and_nobody_waits(void **state)
 	size_t taken;
 
 	/* Nothing is written: the thread has not begun. */
-	taken = offer(w, 1000, 64 << 10);
+	taken = offer_events(w, 1000, 64 << 10);
 	assert_true(taken > 100 && taken < 128);
 	/* The caller counts refused events; they are not lost here. */
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 0);
 }
 
 static void what_is_beyond_the_spools_bound_is_undelivered(void **state)
@@ -56,13 +56,13 @@ static void what_is_beyond_the_spools_bound_is_undelivered(void **state)
 	struct world *w = *state;
 	size_t taken, spooled;
 
-	taken = offer(w, 40, 64 << 10);
+	taken = offer_events(w, 40, 64 << 10);
 	assert_int_equal(taken, 40);
-	start(w);
+	start_spool(w);
 	event_spool_end(w->spool);
-	spooled = counted(w, HOUR_SPOOLED);
+	spooled = count_in_hour(w, HOUR_SPOOLED);
 	assert_int_equal(spooled, 15);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), taken - spooled);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), taken - spooled);
 	assert_int_equal(metric_of(w, COUNTER_DROPPED_SPOOL_FULL),
 			 taken - spooled);
 	assert_true(is_said(w, " 25 lost"));
@@ -74,8 +74,8 @@ static void a_former_ones_events_are_told_at_once(void **state)
 	struct world *w = *state;
 	struct buf said = {0};
 
-	start(w);
-	offer(w, 7, 100);
+	start_spool(w);
+	offer_events(w, 7, 100);
 	event_spool_free(w->spool);
 	open_spool(w);
 	assert_int_equal(metric_value(w->metrics.spool_events), 7);
@@ -90,7 +90,7 @@ static void an_idle_spool_says_nothing(void **state)
 {
 	struct world *w = *state;
 
-	start(w);
+	start_spool(w);
 	event_spool_end(w->spool);
 	assert_false(is_said(w, "spool"));
 	assert_int_equal(log_file_count(&w->log, "dropped"), 0);
@@ -109,11 +109,11 @@ static void what_is_refused_is_told_as_lost(void **state)
 	start_again(w);
 	event_spool_put(w->spool, &put);
 	event_spool_put(w->spool, &put);
-	refused = 2 + 300 - offer(w, 300, 64 << 10);
+	refused = 2 + 300 - offer_events(w, 300, 64 << 10);
 	assert_true(refused > 2);
 	snprintf(lost, sizeof(lost), " %zu lost", refused);
 	snprintf(events, sizeof(events), " events=%zu ", refused);
-	start(w);
+	start_spool(w);
 	event_spool_end(w->spool);
 	assert_true(is_said(w, lost));
 	assert_int_equal(log_file_count(&w->log, "click events dropped"), 1);
@@ -133,7 +133,7 @@ static void what_is_put_before_the_start_is_given_up(void **state)
 				.data = "e",
 				.len = 1,
 			});
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 1);
 	assert_int_equal(metric_of(w, COUNTER_DROPPED_EXPIRED), 1);
 	/* The event is lost, so no other process may send it. */
 	event_journal_free(j);
@@ -150,7 +150,7 @@ static void what_is_longer_than_a_record_is_not_taken(void **state)
 
 	w->settings.spool_max_bytes = 64 << 20;
 	start_again(w);
-	start(w);
+	start_spool(w);
 	event.len = SPOOL_PAYLOAD_MAX;
 	assert_true(event_spool_offer(w->spool, &event));
 	event_spool_put(w->spool, &event);
@@ -159,8 +159,8 @@ static void what_is_longer_than_a_record_is_not_taken(void **state)
 	event.entry = event_journal_put(j, 0, TIME, "e", 1);
 	event_spool_put(w->spool, &event);
 	event_spool_end(w->spool);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 2);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), 2);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 1);
 	event_journal_free(j);
 	event_spool_recover(w->spool);
 	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 0);
@@ -177,7 +177,7 @@ static void an_event_of_the_future_is_of_no_age(void **state)
 		.len = 5,
 	};
 
-	start(w);
+	start_spool(w);
 	assert_true(event_spool_offer(w->spool, &event));
 	event_spool_end(w->spool);
 	assert_int_equal(metric_value(w->metrics.spool_events), 1);

@@ -32,11 +32,11 @@ static void a_disk_that_fails_costs_what_is_counted(void **state)
 	struct buf said = {0};
 
 	unit_remove_dir(w->dir);
-	offer(w, 30, 100);
-	start(w);
+	offer_events(w, 30, 100);
+	start_spool(w);
 	event_spool_end(w->spool);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 30);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 0);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 30);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), 0);
 	assert_int_equal(metric_of(w, COUNTER_DROPPED_SPOOL_FAILED), 30);
 	/* Visits are answered, so the health is good. */
 	assert_true(health_report(w->health, &said));
@@ -61,7 +61,7 @@ static void open_on_full_disk(struct world *w)
 	event_spool_free(w->spool);
 	disk_is_full = true;
 	open_spool(w);
-	start(w);
+	start_spool(w);
 }
 
 static void a_disk_that_is_full_at_the_start_is_tried_again(void **state)
@@ -70,7 +70,7 @@ static void a_disk_that_is_full_at_the_start_is_tried_again(void **state)
 	struct buf said = {0};
 
 	open_on_full_disk(w);
-	assert_int_equal(offer(w, 30, 100), 30);
+	assert_int_equal(offer_events(w, 30, 100), 30);
 	assert_int_equal(await_dropped(w, 30), 30);
 	assert_false(event_spool_is_open(w->spool));
 	assert_int_equal(metric_value(w->metrics.spool_missing), 1);
@@ -80,10 +80,10 @@ static void a_disk_that_is_full_at_the_start_is_tried_again(void **state)
 	await_open(w->spool);
 	assert_int_equal(metric_value(w->metrics.spool_missing), 0);
 	/* This happens at once, and not at the next retry. */
-	assert_int_equal(offer(w, 7, 100), 7);
+	assert_int_equal(offer_events(w, 7, 100), 7);
 	event_spool_end(w->spool);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 30);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), 7);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 30);
 	buf_free(&said);
 }
 
@@ -103,7 +103,7 @@ static void nobody_waits_for_a_disk_that_is_full(void **state)
 	alarm(0);
 	event_spool_end(w->spool);
 	disk_is_full = false;
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 300);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 300);
 	free(bytes);
 }
 
@@ -123,7 +123,7 @@ static void what_is_in_a_journal_is_lost_or_left_and_not_both(void **state)
 	event_spool_end(w->spool);
 	disk_is_full = false;
 	event_journal_free(j);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 1);
 	start_again(w);
 	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 1);
 }
@@ -135,12 +135,12 @@ static void what_is_dropped_is_said_once_in_a_while(void **state)
 	int64_t begin = clock_monotonic_ms();
 
 	unit_remove_dir(w->dir);
-	offer(w, 3, 100);
-	start(w);
+	offer_events(w, 3, 100);
+	start_spool(w);
 	await_said(w, " 3 lost");
-	offer(w, 4, 100);
+	offer_events(w, 4, 100);
 	await_said(w, " 7 lost");
-	offer(w, 5, 100);
+	offer_events(w, 5, 100);
 	event_spool_end(w->spool);
 	assert_int_equal(log_file_count(&w->log, " events=0 "), 0);
 	if (clock_monotonic_ms() - begin > 9000)
@@ -162,7 +162,7 @@ static void is_left_alone(struct world *w)
 	const size_t tried = tries;
 
 	for (uint64_t i = 1; i <= ROUNDS; i++) {
-		assert_int_equal(offer(w, 1, 100), 1);
+		assert_int_equal(offer_events(w, 1, 100), 1);
 		assert_int_equal(await_dropped(w, before + i), before + i);
 	}
 	if (clock_monotonic_ms() - begin < 1000)
@@ -173,14 +173,14 @@ static void a_disk_that_is_full_is_tried_again_later(void **state)
 {
 	struct world *w = *state;
 
-	start(w);
+	start_spool(w);
 	disk_is_full = true;
-	assert_int_equal(offer(w, 1, 100), 1);
+	assert_int_equal(offer_events(w, 1, 100), 1);
 	assert_int_equal(await_dropped(w, 1), 1);
 	is_left_alone(w);
 	disk_is_full = false;
 	for (int i = 0; i < 60000 && metric_of(w, COUNTER_SPOOLED) == 0; i++) {
-		offer(w, 1, 100);
+		offer_events(w, 1, 100);
 		usleep(1000);
 	}
 	assert_true(metric_of(w, COUNTER_SPOOLED) > 0);
@@ -191,7 +191,7 @@ static void a_folder_on_a_full_disk_is_tried_again_later(void **state)
 	struct world *w = *state;
 
 	open_on_full_disk(w);
-	assert_int_equal(offer(w, 1, 100), 1);
+	assert_int_equal(offer_events(w, 1, 100), 1);
 	assert_int_equal(await_dropped(w, 1), 1);
 	is_left_alone(w);
 	disk_is_full = false;
@@ -202,17 +202,17 @@ static void that_a_disk_keeps_nothing_is_told_until_it_does(void **state)
 {
 	struct world *w = *state;
 
-	start(w);
+	start_spool(w);
 	sync_fails = true;
-	assert_int_equal(offer(w, 1, 100), 1);
+	assert_int_equal(offer_events(w, 1, 100), 1);
 	await_said(w, "Input/output error");
 	sync_fails = false;
 	for (int i = 0; i < 60000 && is_said(w, "Input/output error"); i++)
 		usleep(1000);
 	assert_false(is_said(w, "Input/output error"));
 	event_spool_end(w->spool);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 1);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), 1);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 0);
 }
 
 int main(void)

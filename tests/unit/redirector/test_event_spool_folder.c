@@ -25,7 +25,7 @@ static void a_folder_that_cannot_be_had_is_refused(void **state)
 	w->settings.spool_dir = w->dir;
 }
 
-static void put(struct event_journal *j, size_t count)
+static void put_entries(struct event_journal *j, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		assert_non_null(event_journal_put(j, 0, TIME, "event", 5));
@@ -33,8 +33,8 @@ static void put(struct event_journal *j, size_t count)
 
 /* Starts a spool that waits for the folder, and offers it some events; with
  * entries in the journal, if there is one. */
-static struct event_spool *successor(struct world *w, size_t count,
-				     struct event_journal *j)
+static struct event_spool *start_successor(struct world *w, size_t count,
+					   struct event_journal *j)
 {
 	struct error err = {0};
 	struct event_spool *next = new_spool(w, true, &err);
@@ -59,20 +59,20 @@ static struct event_spool *successor(struct world *w, size_t count,
 static void one_that_is_about_to_be_left_is_awaited(void **state)
 {
 	struct world *w = *state;
-	struct event_spool *next = successor(w, 9, NULL);
+	struct event_spool *next = start_successor(w, 9, NULL);
 	struct buf said = {0};
 
 	assert_false(event_spool_is_open(next));
 	assert_true(health_report(w->health, &said));
 	assert_non_null(strstr(buf_cstr(&said), "in use by process "));
-	start(w);
-	assert_int_equal(offer(w, 4, 100), 4);
+	start_spool(w);
+	assert_int_equal(offer_events(w, 4, 100), 4);
 	event_spool_free(w->spool);
 	w->spool = next;
 	await_open(next);
 	event_spool_end(next);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 9 + 4);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), 9 + 4);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 0);
 	assert_int_equal(metric_value(w->metrics.spool_events), 9 + 4);
 	buf_free(&said);
 }
@@ -80,11 +80,11 @@ static void one_that_is_about_to_be_left_is_awaited(void **state)
 static void one_that_is_never_left_costs_what_is_counted(void **state)
 {
 	struct world *w = *state;
-	struct event_spool *next = successor(w, 9, NULL);
+	struct event_spool *next = start_successor(w, 9, NULL);
 
 	event_spool_end(next);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 0);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 9);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), 0);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 9);
 	assert_int_equal(metric_of(w, COUNTER_DROPPED_SPOOL_FAILED), 9);
 	event_spool_free(next);
 }
@@ -93,7 +93,7 @@ static void one_that_is_never_left_costs_what_is_counted(void **state)
 static void nobody_waits_for_it_at_the_end(void **state)
 {
 	struct world *w = *state;
-	struct event_spool *next = successor(w, 0, NULL);
+	struct event_spool *next = start_successor(w, 0, NULL);
 	char *bytes = calloc(1, 64 << 10);
 	const struct spool_event event = {
 		.time_ms = TIME, .data = bytes, .len = 64 << 10};
@@ -104,7 +104,7 @@ static void nobody_waits_for_it_at_the_end(void **state)
 	alarm(60);
 	event_spool_put(next, &event);
 	alarm(0);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 1);
 	event_spool_free(next);
 	free(bytes);
 }
@@ -113,19 +113,19 @@ static void nobody_waits_for_it_at_the_end(void **state)
 static void what_a_former_one_left_is_recovered_with_the_folder(void **state)
 {
 	struct world *w = *state;
-	struct event_spool *next = successor(w, 0, NULL);
+	struct event_spool *next = start_successor(w, 0, NULL);
 	struct event_journal *former = make_journal(w),
 			     *lives = make_journal(w);
 
-	put(former, 7);
-	put(lives, 5);
+	put_entries(former, 7);
+	put_entries(lives, 5);
 	event_journal_free(former);
 	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 0);
 	event_spool_free(w->spool);
 	w->spool = next;
 	await_open(next);
 	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 7);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), 7);
 	event_journal_free(lives);
 }
 
@@ -136,15 +136,15 @@ one_that_is_never_left_costs_nothing_that_is_in_a_journal(void **state)
 {
 	struct world *w = *state;
 	struct event_journal *j = make_journal(w);
-	struct event_spool *next = successor(w, 9, j);
+	struct event_spool *next = start_successor(w, 9, j);
 
 	event_spool_stop_replay(next);
 	event_spool_free(next);
 	event_journal_free(j);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 0);
 	event_spool_recover(w->spool);
 	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 9);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 9);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), 9);
 }
 
 /* The thread that ends Kafka's client must not wait for room here, since only
@@ -153,7 +153,7 @@ static void nobody_waits_for_room_at_the_end_of_one_without_folder(void **state)
 {
 	struct world *w = *state;
 	struct event_journal *j = make_journal(w);
-	struct event_spool *next = successor(w, 0, NULL);
+	struct event_spool *next = start_successor(w, 0, NULL);
 	char *event = calloc(1, 64 << 10);
 
 	event_spool_stop_replay(next);
@@ -168,7 +168,7 @@ static void nobody_waits_for_room_at_the_end_of_one_without_folder(void **state)
 	event_spool_free(next);
 	event_journal_free(j);
 	free(event);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 0);
 	assert_true(is_said(w, "; 0 lost"));
 }
 
@@ -197,7 +197,7 @@ static void what_is_put_waits_until_the_folder_is_left(void **state)
 	size_t taken = 0;
 
 	w->settings.spool_max_bytes = 64 << 20;
-	p.spool = successor(w, 0, NULL);
+	p.spool = start_successor(w, 0, NULL);
 	while (event_spool_offer(p.spool, &p.event))
 		taken++;
 	assert_int_equal(pthread_create(&thread, NULL, put_event, &p), 0);
@@ -205,13 +205,13 @@ static void what_is_put_waits_until_the_folder_is_left(void **state)
 	 */
 	usleep(400000);
 	assert_false(p.is_back);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 0);
 	event_spool_free(w->spool);
 	w->spool = p.spool;
 	pthread_join(thread, NULL);
 	event_spool_end(w->spool);
-	assert_int_equal(counted(w, HOUR_SPOOLED), taken + 1);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), taken + 1);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 0);
 	free(bytes);
 }
 
@@ -219,7 +219,7 @@ static void what_is_put_waits_until_the_folder_is_left(void **state)
 static void one_that_was_taken_over_is_not_said_to_be_in_use(void **state)
 {
 	struct world *w = *state;
-	struct event_spool *next = successor(w, 0, NULL);
+	struct event_spool *next = start_successor(w, 0, NULL);
 
 	await_said(w, "in use by process");
 	assert_int_equal(log_file_count(&w->log, "waiting for the spool"), 1);
@@ -235,11 +235,11 @@ static void one_that_was_taken_over_is_not_said_to_be_in_use(void **state)
 static void one_that_is_never_left_costs_what_is_in_no_journal(void **state)
 {
 	struct world *w = *state;
-	struct event_spool *next = successor(w, 9, NULL);
+	struct event_spool *next = start_successor(w, 9, NULL);
 
 	event_spool_stop_replay(next);
 	event_spool_end(next);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 9);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 9);
 	assert_int_equal(metric_of(w, COUNTER_DROPPED_SPOOL_FAILED), 9);
 	assert_true(is_said(w, "; 9 lost"));
 	event_spool_free(next);

@@ -51,10 +51,10 @@ static void leave_journal(struct world *w, size_t count)
 /* Leaves room for some of the LEFT events. */
 static void fill_most(struct world *w)
 {
-	assert_int_equal(offer(w, ROOM_TAKEN, 64 << 10), ROOM_TAKEN);
-	start(w);
+	assert_int_equal(offer_events(w, ROOM_TAKEN, 64 << 10), ROOM_TAKEN);
+	start_spool(w);
 	event_spool_end(w->spool);
-	assert_int_equal(counted(w, HOUR_SPOOLED), ROOM_TAKEN);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), ROOM_TAKEN);
 }
 
 /* Reads all events of the files and removes them, as a replay does; returns how
@@ -94,9 +94,9 @@ static void what_was_left_is_recovered_at_the_start(void **state)
 
 	leave_journal(w, 7);
 	event_spool_recover(w->spool);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), 7);
 	event_spool_recover(w->spool);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), 7);
 }
 
 static void what_a_full_spool_cannot_take_stays_in_its_journal(void **state)
@@ -115,8 +115,8 @@ static void what_a_full_spool_cannot_take_stays_in_its_journal(void **state)
 	for (int i = 0; i < 3; i++)
 		start_again(w);
 	assert_int_equal(metric_of(w, COUNTER_RECOVERED), some);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
-	assert_int_equal(counted(w, HOUR_SPOOLED), ROOM_TAKEN + some);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), ROOM_TAKEN + some);
 	assert_int_equal(metric_of(w, COUNTER_DROPPED_SPOOL_FULL), 0);
 	first = take_away(w, seen);
 	assert_int_equal(first, some);
@@ -152,16 +152,16 @@ static void what_a_failing_disk_cannot_take_stays_in_its_journal(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
 	/* An event of the queue is lost, and then the disk is not used for a
 	 * while. */
-	offer(w, 1, 100);
-	start(w);
+	offer_events(w, 1, 100);
+	start_spool(w);
 	event_spool_end(w->spool);
 	event_spool_recover(w->spool);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 0);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 1);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), 0);
 	event_spool_recover(w->spool);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 1);
+	assert_int_equal(count_in_hour(w, HOUR_SPOOLED), 7);
 }
 
 static void a_journal_stays_until_the_spool_is_on_the_disk(void **state)
@@ -265,7 +265,7 @@ static void go_round(struct world *w)
 	for (int i = 0; i < 2; i++) {
 		uint64_t spooled = metric_of(w, COUNTER_SPOOLED);
 
-		assert_int_equal(offer(w, 1, 100), 1);
+		assert_int_equal(offer_events(w, 1, 100), 1);
 		for (int k = 0;
 		     k < 60000 && metric_of(w, COUNTER_SPOOLED) == spooled; k++)
 			usleep(1000);
@@ -279,14 +279,14 @@ static void what_is_left_later_is_looked_for_once_a_minute(void **state)
 	struct world *w = *state;
 	int64_t begin = clock_monotonic_ms();
 
-	start(w);
+	start_spool(w);
 	go_round(w);
 	leave_journal(w, 7);
 	go_round(w);
 	if (clock_monotonic_ms() - begin < 50000)
 		assert_int_equal(metric_of(w, COUNTER_RECOVERED), 0);
 	ahead_s = 61;
-	offer(w, 1, 100);
+	offer_events(w, 1, 100);
 	for (int i = 0; i < 60000 && metric_of(w, COUNTER_RECOVERED) == 0; i++)
 		usleep(1000);
 	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 7);

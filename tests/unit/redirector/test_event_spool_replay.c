@@ -64,10 +64,10 @@ static void nothing_is_produced_once_replaying_was_stopped(void **state)
 	struct world *w = *state;
 	size_t at_stop;
 
-	offer(w, 50, 100);
+	offer_events(w, 50, 100);
 	event_spool_kafka_changed(w->spool, true);
 	sync_is_slow = true;
-	start(w);
+	start_spool(w);
 	for (int i = 0; i < 20000 && !syncing; i++)
 		usleep(1000);
 	/* The thread is about to pass the first event on. */
@@ -99,20 +99,20 @@ static void nothing_is_tried_again_once_replaying_was_stopped(void **state)
 
 	queue_is_full = true;
 	produced = 0;
-	offer(w, 5, 100);
+	offer_events(w, 5, 100);
 	event_spool_kafka_changed(w->spool, true);
-	start(w);
+	start_spool(w);
 	await_produced(2);
 	event_spool_stop_replay(w->spool);
 	at_stop = produced;
 	until = clock_monotonic_ms() + 150;
 	/* The thread makes one round for each event. */
 	for (uint64_t spooled = 6; clock_monotonic_ms() < until; spooled++) {
-		assert_int_equal(offer(w, 1, 100), 1);
+		assert_int_equal(offer_events(w, 1, 100), 1);
 		while (metric_of(w, COUNTER_SPOOLED) < spooled)
 			usleep(1000);
 	}
-	assert_int_equal(offer(w, 1, 100), 1);
+	assert_int_equal(offer_events(w, 1, 100), 1);
 	event_spool_end(w->spool);
 	queue_is_full = false;
 	assert_int_equal(produced, at_stop);
@@ -137,15 +137,15 @@ static void a_spool_that_cannot_be_read_is_tried_again_later(void **state)
 
 	read_fails = true;
 	event_spool_kafka_changed(w->spool, true);
-	start(w);
-	assert_int_equal(offer(w, 1, 100), 1);
+	start_spool(w);
+	assert_int_equal(offer_events(w, 1, 100), 1);
 	for (int i = 0; i < 20000 && tries == 0; i++)
 		usleep(1000);
 	begin = clock_monotonic_ms();
 	before = tries;
 	/* The thread makes one round for each event. */
 	for (uint64_t spooled = 2; spooled <= EVENTS; spooled++) {
-		assert_int_equal(offer(w, 1, 100), 1);
+		assert_int_equal(offer_events(w, 1, 100), 1);
 		while (metric_of(w, COUNTER_SPOOLED) < spooled)
 			usleep(1000);
 	}
@@ -155,7 +155,7 @@ static void a_spool_that_cannot_be_read_is_tried_again_later(void **state)
 	await_said(w, "cannot read a segment");
 	read_fails = false;
 	await_replayed(w, EVENTS);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(count_in_hour(w, HOUR_UNDELIVERED), 0);
 }
 
 static void await_taken_out(struct world *w)
@@ -171,8 +171,8 @@ static void what_kafka_has_is_taken_out_and_told(void **state)
 {
 	struct world *w = *state;
 
-	offer(w, 3, 100);
-	start(w);
+	offer_events(w, 3, 100);
+	start_spool(w);
 	await_said(w, " 3 events,");
 	event_spool_kafka_changed(w->spool, true);
 	await_replayed(w, 3);
@@ -182,7 +182,7 @@ static void what_kafka_has_is_taken_out_and_told(void **state)
 	assert_int_equal(log_file_count(&w->log, " events=3"), 1);
 	/* The next outage has its own number. */
 	event_spool_kafka_changed(w->spool, false);
-	offer(w, 2, 100);
+	offer_events(w, 2, 100);
 	await_said(w, " 2 events,");
 	assert_true(is_said(w, "; 0 replayed,"));
 	assert_int_equal(log_file_count(&w->log, "spooling click events"), 2);

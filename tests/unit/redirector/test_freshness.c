@@ -52,7 +52,7 @@ static void on_changed(void *arg, struct http_slice code)
 			 (int)code.len, code.data);
 }
 
-static int setup(void **state)
+static int make_world(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct error err;
@@ -66,7 +66,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static int drop_world(void **state)
 {
 	struct world *w = *state;
 
@@ -77,23 +77,23 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct http_slice slice(const char *text)
+static struct http_slice slice_of(const char *text)
 {
 	return (struct http_slice){text, strlen(text)};
 }
 
-static void note(struct world *w, const char *code)
+static void note_change(struct world *w, const char *code)
 {
 	freshness_note(w->shared, code, strlen(code));
 }
 
-static struct freshness_mark ask(struct world *w, int64_t now)
+static struct freshness_mark take_mark(struct world *w, int64_t now)
 {
 	freshness_sync(w->reader);
 	return freshness_mark(w->reader, now);
 }
 
-static bool fresh(struct world *w, struct freshness_mark asked, int64_t now)
+static bool is_fresh(struct world *w, struct freshness_mark asked, int64_t now)
 {
 	freshness_sync(w->reader);
 	return freshness_is_fresh(w->reader, &asked, now);
@@ -105,21 +105,21 @@ static bool is_void(struct world *w, struct freshness_mark asked)
 	return freshness_is_void(w->reader, &asked);
 }
 
-static bool changed(struct world *w, const char *code,
-		    struct freshness_mark asked)
+static bool has_changed_since(struct world *w, const char *code,
+			      struct freshness_mark asked)
 {
 	freshness_sync(w->reader);
-	return freshness_changed_since(w->reader, slice(code), &asked);
+	return freshness_changed_since(w->reader, slice_of(code), &asked);
 }
 
 /* --- fresh ---------------------------------------------------------------- */
 
 static void without_a_subscription_an_answer_is_fresh_for_a_moment(void **state)
 {
-	struct freshness_mark asked = ask(*state, 1000);
+	struct freshness_mark asked = take_mark(*state, 1000);
 
-	assert_true(fresh(*state, asked, 1000 + BOUND - 1));
-	assert_false(fresh(*state, asked, 1000 + BOUND));
+	assert_true(is_fresh(*state, asked, 1000 + BOUND - 1));
+	assert_false(is_fresh(*state, asked, 1000 + BOUND));
 }
 
 static void with_one_it_is_fresh_while_heartbeats_come(void **state)
@@ -128,24 +128,24 @@ static void with_one_it_is_fresh_while_heartbeats_come(void **state)
 	struct freshness_mark asked;
 
 	freshness_resume(w->shared, HERE);
-	asked = ask(w, 1000);
+	asked = take_mark(w, 1000);
 	freshness_confirm(w->shared, 9000);
-	assert_true(fresh(w, asked, 9000 + BOUND - 1));
-	assert_false(fresh(w, asked, 9000 + BOUND));
+	assert_true(is_fresh(w, asked, 9000 + BOUND - 1));
+	assert_false(is_fresh(w, asked, 9000 + BOUND));
 	freshness_confirm(w->shared, 20000);
-	assert_true(fresh(w, asked, 20000));
+	assert_true(is_fresh(w, asked, 20000));
 }
 
 static void what_was_asked_before_the_subscription_is_not_covered(void **state)
 {
 	struct world *w = *state;
-	struct freshness_mark before = ask(w, 1000), after;
+	struct freshness_mark before = take_mark(w, 1000), after;
 
 	freshness_resume(w->shared, HERE);
-	after = ask(w, 1000);
+	after = take_mark(w, 1000);
 	freshness_confirm(w->shared, 9000);
-	assert_false(fresh(w, before, 9000));
-	assert_true(fresh(w, after, 9000));
+	assert_false(is_fresh(w, before, 9000));
+	assert_true(is_fresh(w, after, 9000));
 }
 
 static void a_subscription_that_has_ended_covers_nothing(void **state)
@@ -154,13 +154,13 @@ static void a_subscription_that_has_ended_covers_nothing(void **state)
 	struct freshness_mark asked;
 
 	freshness_resume(w->shared, HERE);
-	asked = ask(w, 1000);
+	asked = take_mark(w, 1000);
 	freshness_confirm(w->shared, 9000);
 	freshness_suspend(w->shared);
-	assert_false(fresh(w, asked, 9000));
+	assert_false(is_fresh(w, asked, 9000));
 	freshness_resume(w->shared, HERE);
 	freshness_confirm(w->shared, 9000);
-	assert_false(fresh(w, asked, 9000));
+	assert_false(is_fresh(w, asked, 9000));
 }
 
 static void another_redis_covers_nothing_that_was_asked_before(void **state)
@@ -169,12 +169,12 @@ static void another_redis_covers_nothing_that_was_asked_before(void **state)
 	struct freshness_mark before, after;
 
 	freshness_resume(w->shared, HERE);
-	before = ask(w, 1000);
+	before = take_mark(w, 1000);
 	freshness_distrust(w->reader, 1000);
-	after = ask(w, 1001);
+	after = take_mark(w, 1001);
 	freshness_confirm(w->shared, 9000);
-	assert_false(fresh(w, before, 9000));
-	assert_true(fresh(w, after, 9000));
+	assert_false(is_fresh(w, before, 9000));
+	assert_true(is_fresh(w, after, 9000));
 }
 
 static void changes_of_others_take_nothing_of_it(void **state)
@@ -183,14 +183,14 @@ static void changes_of_others_take_nothing_of_it(void **state)
 	struct freshness_mark asked;
 
 	freshness_resume(w->shared, HERE);
-	asked = ask(w, 1000);
+	asked = take_mark(w, 1000);
 	for (int i = 0; i < 3 * FRESHNESS_RING; i++) {
-		note(w, "other");
+		note_change(w, "other");
 		if (i % FRESHNESS_RING == 0)
 			freshness_sync(w->reader);
 	}
 	freshness_confirm(w->shared, 9000);
-	assert_true(fresh(w, asked, 9000));
+	assert_true(is_fresh(w, asked, 9000));
 	assert_false(is_void(w, asked));
 }
 
@@ -200,11 +200,11 @@ static void each_change_is_heard_of_once_and_in_order(void **state)
 {
 	struct world *w = *state;
 
-	note(w, "a");
+	note_change(w, "a");
 	freshness_resume(w->shared, HERE);
-	note(w, "b");
+	note_change(w, "b");
 	freshness_sync(w->reader);
-	note(w, "a");
+	note_change(w, "a");
 	freshness_sync(w->reader);
 	freshness_sync(w->reader);
 	assert_string_equal(w->heard, "a b a ");
@@ -213,29 +213,29 @@ static void each_change_is_heard_of_once_and_in_order(void **state)
 static void an_answer_from_before_a_change_is_known(void **state)
 {
 	struct world *w = *state;
-	struct freshness_mark before = ask(w, 1000), after;
+	struct freshness_mark before = take_mark(w, 1000), after;
 
-	assert_false(changed(w, "code", before));
-	note(w, "code");
-	note(w, "other");
-	after = ask(w, 1000);
-	assert_true(changed(w, "code", before));
-	assert_false(changed(w, "cod", before));
-	assert_false(changed(w, "codes", before));
-	assert_false(changed(w, "code", after));
+	assert_false(has_changed_since(w, "code", before));
+	note_change(w, "code");
+	note_change(w, "other");
+	after = take_mark(w, 1000);
+	assert_true(has_changed_since(w, "code", before));
+	assert_false(has_changed_since(w, "cod", before));
+	assert_false(has_changed_since(w, "codes", before));
+	assert_false(has_changed_since(w, "code", after));
 }
 
 /* The changes since then are unknown. */
 static void an_answer_that_took_too_long_counts_as_changed(void **state)
 {
 	struct world *w = *state;
-	struct freshness_mark asked = ask(w, 1000);
+	struct freshness_mark asked = take_mark(w, 1000);
 
 	for (int i = 0; i <= FRESHNESS_RING; i++) {
-		note(w, "other");
+		note_change(w, "other");
 		freshness_sync(w->reader);
 	}
-	assert_true(changed(w, "code", asked));
+	assert_true(has_changed_since(w, "code", asked));
 	assert_false(is_void(w, asked));
 }
 
@@ -243,13 +243,13 @@ static void a_code_of_any_length_is_told_apart(void **state)
 {
 	struct world *w = *state;
 	char longest[ALIAS_TEXT_MAX];
-	struct freshness_mark asked = ask(w, 1000);
+	struct freshness_mark asked = take_mark(w, 1000);
 
 	memset(longest, 'x', ALIAS_LENGTH_MAX);
 	longest[ALIAS_LENGTH_MAX] = '\0';
-	note(w, longest);
-	assert_true(changed(w, longest, asked));
-	assert_false(changed(w, longest + 1, asked));
+	note_change(w, longest);
+	assert_true(has_changed_since(w, longest, asked));
+	assert_false(has_changed_since(w, longest + 1, asked));
 }
 
 /* --- void ----------------------------------------------------------------- */
@@ -257,31 +257,31 @@ static void a_code_of_any_length_is_told_apart(void **state)
 static void when_all_may_have_changed_nothing_stands_in(void **state)
 {
 	struct world *w = *state;
-	struct freshness_mark before = ask(w, 1000), after;
+	struct freshness_mark before = take_mark(w, 1000), after;
 
 	freshness_resume(w->shared, HERE);
 	assert_false(is_void(w, before));
 	freshness_void(w->shared);
-	after = ask(w, 1000);
+	after = take_mark(w, 1000);
 	assert_true(is_void(w, before));
-	assert_true(changed(w, "code", before));
+	assert_true(has_changed_since(w, "code", before));
 	assert_false(is_void(w, after));
-	assert_false(changed(w, "code", after));
+	assert_false(has_changed_since(w, "code", after));
 }
 
 static void who_is_too_far_behind_takes_all_for_void(void **state)
 {
 	struct world *w = *state;
-	struct freshness_mark before = ask(w, 1000);
+	struct freshness_mark before = take_mark(w, 1000);
 
 	for (int i = 0; i < FRESHNESS_RING; i++)
-		note(w, "other");
+		note_change(w, "other");
 	assert_false(is_void(w, before));
 	assert_int_equal(w->count, FRESHNESS_RING);
 	for (int i = 0; i <= FRESHNESS_RING; i++)
-		note(w, "other");
+		note_change(w, "other");
 	assert_true(is_void(w, before));
-	assert_false(is_void(w, ask(w, 1000)));
+	assert_false(is_void(w, take_mark(w, 1000)));
 }
 
 /* --- sleep ---------------------------------------------------------------- */
@@ -302,11 +302,11 @@ static void after_a_sleep_all_is_void(void **state)
 
 	sleep_for(w, 0);
 	freshness_resume(w->shared, HERE);
-	before = ask(w, 1000);
+	before = take_mark(w, 1000);
 	sleep_for(w, 2 * FRESHNESS_SLEEP_MS);
 	assert_true(is_void(w, before));
-	assert_true(changed(w, "code", before));
-	after = ask(w, 1000);
+	assert_true(has_changed_since(w, "code", before));
+	after = take_mark(w, 1000);
 	assert_false(is_void(w, after));
 	/* Each sleep counts once. */
 	sleep_for(w, 2 * FRESHNESS_SLEEP_MS);
@@ -321,7 +321,7 @@ static void short_sleeps_add_up(void **state)
 	struct freshness_mark before;
 
 	sleep_for(w, 0);
-	before = ask(w, 1000);
+	before = take_mark(w, 1000);
 	sleep_for(w, FRESHNESS_SLEEP_MS / 2);
 	assert_false(is_void(w, before));
 	sleep_for(w, FRESHNESS_SLEEP_MS);
@@ -336,7 +336,7 @@ static void who_is_held_up_between_the_clocks_has_not_slept(void **state)
 	struct freshness_mark before;
 
 	sleep_for(w, 0);
-	before = ask(w, 1000);
+	before = take_mark(w, 1000);
 	sleep_for(w, -10 * FRESHNESS_SLEEP_MS);
 	sleep_for(w, 0);
 	assert_false(is_void(w, before));
@@ -355,7 +355,7 @@ static void fall_asleep(void *arg)
 	struct world *w = arg;
 	struct error err;
 
-	w->asked = ask(w, loop_now_ms(w->loop));
+	w->asked = take_mark(w, loop_now_ms(w->loop));
 	slept += CLOCK_HOUR;
 	assert_int_equal(loop_post(w->loop, wake_up, w, &err), 0);
 }
@@ -399,7 +399,7 @@ static void or_from_elsewhere_since_the_subscription_is_there(void **state)
 
 	freshness_look_up_in(w->reader, HERE);
 	freshness_resume(w->shared, THERE);
-	note(w, "code");
+	note_change(w, "code");
 	assert_true(elsewhere_since(w) == loop_now_ms(w->loop));
 	freshness_suspend(w->shared);
 	assert_true(elsewhere_since(w) == loop_now_ms(w->loop));
@@ -420,7 +420,7 @@ static void elsewhere_any_link_may_have_changed(void **state)
 	freshness_resume(w->shared, THERE);
 	assert_true(elsewhere_since(w) != INT64_MIN);
 	for (int i = 0; i <= FRESHNESS_RING; i++)
-		note(w, "other");
+		note_change(w, "other");
 	assert_true(elsewhere_since(w) == INT64_MIN);
 }
 
@@ -462,14 +462,14 @@ static void wait_for(struct loop *loop)
 static void an_idle_thread_is_woken_before_it_is_too_far_behind(void **state)
 {
 	struct world *w = *state;
-	struct freshness_mark asked = ask(w, 1000);
+	struct freshness_mark asked = take_mark(w, 1000);
 	struct error err;
 	pthread_t thread;
 
 	assert_int_equal(pthread_create(&thread, NULL, run_loop, w), 0);
 	for (int i = 0; i < 20; i++) {
 		for (int j = 0; j < FRESHNESS_RING / 4; j++)
-			note(w, "other");
+			note_change(w, "other");
 		wait_for(w->loop);
 	}
 	assert_int_equal(loop_post(w->loop, stop_loop, w->loop, &err), 0);
@@ -491,8 +491,8 @@ static void what_a_copy_says_is_as_old_as_the_copy(void **state)
 {
 	struct freshness_mark asked = ask_copy(*state, 1000);
 
-	assert_true(fresh(*state, asked, 1000 + BOUND - 1));
-	assert_false(fresh(*state, asked, 1000 + BOUND));
+	assert_true(is_fresh(*state, asked, 1000 + BOUND - 1));
+	assert_false(is_fresh(*state, asked, 1000 + BOUND));
 }
 
 static void or_as_old_as_the_last_heartbeat(void **state)
@@ -504,12 +504,12 @@ static void or_as_old_as_the_last_heartbeat(void **state)
 	freshness_confirm(w->shared, 3000);
 	asked = ask_copy(w, 1000);
 	assert_int_equal(asked.at, 3000);
-	assert_true(fresh(w, asked, 3000 + BOUND - 1));
-	assert_false(fresh(w, asked, 3000 + BOUND));
+	assert_true(is_fresh(w, asked, 3000 + BOUND - 1));
+	assert_false(is_fresh(w, asked, 3000 + BOUND));
 	freshness_confirm(w->shared, 9000);
-	assert_true(fresh(w, asked, 9000));
-	note(w, "abc");
-	assert_true(changed(w, "abc", asked));
+	assert_true(is_fresh(w, asked, 9000));
+	note_change(w, "abc");
+	assert_true(has_changed_since(w, "abc", asked));
 }
 
 static int64_t unnamed_until(struct world *w)
@@ -519,7 +519,7 @@ static int64_t unnamed_until(struct world *w)
 }
 
 /* Waits for the clock to advance, and returns its time. */
-static int64_t later(void)
+static int64_t await_later_time(void)
 {
 	usleep(2000);
 	return clock_monotonic_ms();
@@ -528,24 +528,24 @@ static int64_t later(void)
 static void until_when_changes_were_not_named_one_by_one(void **state)
 {
 	struct world *w = *state;
-	int64_t now = later();
+	int64_t now = await_later_time();
 
 	assert_true(unnamed_until(w) < now);
-	note(w, "abc");
+	note_change(w, "abc");
 	assert_true(unnamed_until(w) < now);
 	freshness_resume(w->shared, HERE);
 	assert_true(unnamed_until(w) >= now);
-	now = later();
+	now = await_later_time();
 	assert_true(unnamed_until(w) < now);
 	freshness_void(w->shared);
 	assert_true(unnamed_until(w) >= now);
-	now = later();
+	now = await_later_time();
 	for (size_t i = 0; i <= FRESHNESS_RING; i++)
-		note(w, "abc");
+		note_change(w, "abc");
 	assert_true(unnamed_until(w) >= now);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
 
 int main(void)
 {

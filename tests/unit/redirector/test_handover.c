@@ -66,7 +66,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct predecessor *find(struct world *w, struct inherited **ret)
+static struct predecessor *inherit_from_predecessor(struct world *w,
+						    struct inherited **ret)
 {
 	struct predecessor *p;
 
@@ -84,7 +85,7 @@ static bool is_relieved(struct world *w)
 	return atomic_load(&w->relieved) == 1;
 }
 
-static ino_t inode(int fd)
+static ino_t inode_of(int fd)
 {
 	struct stat st;
 
@@ -96,7 +97,7 @@ static void all_sockets_come_in_their_order(void **state)
 {
 	struct world *w = *state;
 	struct inherited *in;
-	struct predecessor *p = find(w, &in);
+	struct predecessor *p = inherit_from_predecessor(w, &in);
 	char name[INHERITED_NAME_MAX];
 
 	assert_int_equal(predecessor_pid(p), getpid());
@@ -104,7 +105,7 @@ static void all_sockets_come_in_their_order(void **state)
 	for (int i = 0; i < MANY; i++) {
 		int fd = inherited_take_any(in, name);
 
-		assert_int_equal(inode(fd), inode(w->fds[i]));
+		assert_int_equal(inode_of(fd), inode_of(w->fds[i]));
 		close(fd);
 	}
 	predecessor_free(p);
@@ -115,7 +116,7 @@ static void it_is_relieved_by_who_serves(void **state)
 {
 	struct world *w = *state;
 	struct inherited *in;
-	struct predecessor *p = find(w, &in);
+	struct predecessor *p = inherit_from_predecessor(w, &in);
 
 	assert_int_equal(atomic_load(&w->relieved), 0);
 	predecessor_relieve(p);
@@ -131,7 +132,7 @@ static void it_goes_on_after_one_that_ends(void **state)
 	struct inherited *in;
 
 	for (int i = 0; i < 3; i++) {
-		predecessor_free(find(w, &in));
+		predecessor_free(inherit_from_predecessor(w, &in));
 		assert_int_equal(inherited_count(in), MANY);
 		inherited_free(in);
 	}
@@ -160,7 +161,7 @@ static void one_that_is_about_to_serve_has_them(void **state)
 {
 	struct world *w = *state;
 	struct inherited *in;
-	struct predecessor *p = find(w, &in);
+	struct predecessor *p = inherit_from_predecessor(w, &in);
 
 	assert_true(handover_end(w->handover));
 	assert_int_equal(atomic_load(&w->relieved), 0);
@@ -195,7 +196,7 @@ static void nobody_there_is_no_error(void **state)
 	w->handover = NULL;
 	unix_socket_free(w->socket);
 	w->socket = NULL;
-	assert_null(find(w, &in));
+	assert_null(inherit_from_predecessor(w, &in));
 	assert_int_equal(inherited_count(in), 0);
 	inherited_free(in);
 }
@@ -224,7 +225,7 @@ static void one_that_ends_meanwhile_is_waited_for_no_longer(void **state)
 	handover_free(w->handover);
 	w->handover = NULL;
 	pthread_create(&thread, NULL, end_without_accepting, w);
-	assert_null(find(w, &in));
+	assert_null(inherit_from_predecessor(w, &in));
 	pthread_join(thread, NULL);
 	assert_int_equal(inherited_count(in), 0);
 	inherited_free(in);
@@ -236,7 +237,7 @@ static void who_comes_second_waits_for_the_first(void **state)
 {
 	struct world *w = *state;
 	struct inherited *first, *second;
-	struct predecessor *p = find(w, &first), *q = NULL;
+	struct predecessor *p = inherit_from_predecessor(w, &first), *q = NULL;
 
 	second = inherited_new(&w->err);
 	assert_int_equal(predecessor_find(w->path, 50, second, &q, &w->err),
@@ -246,7 +247,7 @@ static void who_comes_second_waits_for_the_first(void **state)
 	inherited_free(second);
 	predecessor_free(p);
 	inherited_free(first);
-	p = find(w, &first);
+	p = inherit_from_predecessor(w, &first);
 	assert_int_equal(inherited_count(first), MANY);
 	predecessor_free(p);
 	inherited_free(first);
@@ -373,7 +374,7 @@ static int listen_at(const char *path)
 }
 
 /* Returns the error of a successor that gets this answer. */
-static struct error asked(const void *answer, size_t len, int fd)
+static struct error error_of_answer(const void *answer, size_t len, int fd)
 {
 	struct world *w;
 	struct stranger s = {.answer = answer, .len = len, .fd = fd};
@@ -407,11 +408,11 @@ static void one_that_speaks_otherwise_is_named(void **state)
 	struct error err;
 
 	(void)state;
-	err = asked(http, sizeof(http), -1);
+	err = error_of_answer(http, sizeof(http), -1);
 	assert_int_equal(err.code, ERROR_PROTOCOL);
-	err = asked(newer, sizeof(newer), -1);
+	err = error_of_answer(newer, sizeof(newer), -1);
 	assert_int_equal(err.code, ERROR_PROTOCOL);
-	err = asked(newer, 5, -1);
+	err = error_of_answer(newer, 5, -1);
 	assert_int_equal(err.code, ERROR_PROTOCOL);
 }
 
@@ -420,7 +421,7 @@ static void one_that_hangs_up_may_be_tried_again(void **state)
 	struct error err;
 
 	(void)state;
-	err = asked("", 0, -1);
+	err = error_of_answer("", 0, -1);
 	assert_int_equal(err.code, ERROR_BUSY);
 	assert_true(err.retriable);
 }
@@ -477,7 +478,7 @@ static void descriptors_that_are_missing_are_noticed(void **state)
 	(void)state;
 	before = dup(fd);
 	close(before);
-	err = asked(two, sizeof(two), fd);
+	err = error_of_answer(two, sizeof(two), fd);
 	assert_int_equal(err.code, ERROR_PROTOCOL);
 	/* The descriptor that came is closed. */
 	after = dup(fd);

@@ -63,7 +63,7 @@ static void write_domain(struct world *w, const char *name)
 	fclose(out);
 }
 
-static int setup(void **state)
+static int make_world(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct error err = {0};
@@ -83,7 +83,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static int drop_world(void **state)
 {
 	struct world *w = *state;
 
@@ -95,13 +95,13 @@ static int teardown(void **state)
 	return 0;
 }
 
-static const char *fallback(const struct virtual_hosts *hosts)
+static const char *fallback_url_of(const struct virtual_hosts *hosts)
 {
 	return virtual_hosts_find(hosts, (struct http_slice){"a.a", 3})
 		->fallback_url;
 }
 
-static void reload(struct world *w, unsigned number)
+static void write_and_reload_file(struct world *w, unsigned number)
 {
 	struct error err = {0};
 	struct host_reload now = {0};
@@ -119,10 +119,12 @@ static void what_was_taken_stays_until_its_user_looks_again(void **state)
 	struct host_user one = {.table = w->table}, other = one;
 	const struct virtual_hosts *before = host_table_use(&one);
 
-	reload(w, 1);
-	assert_string_equal(fallback(host_table_use(&other)), "https://a.a/1");
-	assert_string_equal(fallback(before), "https://a.a/0");
-	assert_string_equal(fallback(host_table_use(&one)), "https://a.a/1");
+	write_and_reload_file(w, 1);
+	assert_string_equal(fallback_url_of(host_table_use(&other)),
+			    "https://a.a/1");
+	assert_string_equal(fallback_url_of(before), "https://a.a/0");
+	assert_string_equal(fallback_url_of(host_table_use(&one)),
+			    "https://a.a/1");
 	host_table_leave(&one);
 	host_table_leave(&other);
 	host_table_leave(&other);
@@ -157,7 +159,8 @@ static struct host_reload read_again(struct world *w)
 }
 
 /* The domain serves this file; "": none. */
-static void serves(struct world *w, enum app_file_kind kind, const char *want)
+static void expect_served_file(struct world *w, enum app_file_kind kind,
+			       const char *want)
 {
 	struct host_user user = {.table = w->table};
 	const struct virtual_host *vhost = virtual_hosts_find(
@@ -175,15 +178,15 @@ static void a_file_is_read_again_with_the_domains(void **state)
 {
 	struct world *w = *state;
 
-	serves(w, APP_FILE_APPLE, "");
+	expect_served_file(w, APP_FILE_APPLE, "");
 	write_domain(w, "a");
 	/* The file's JSON is valid for one of the two kinds only. */
 	assert_int_equal(read_again(w).files.count, 1);
-	serves(w, APP_FILE_APPLE, "{\"a\":1}");
-	serves(w, APP_FILE_ANDROID, "");
+	expect_served_file(w, APP_FILE_APPLE, "{\"a\":1}");
+	expect_served_file(w, APP_FILE_ANDROID, "");
 	write_app_file(w, "{\"a\":2}");
 	read_again(w);
-	serves(w, APP_FILE_APPLE, "{\"a\":2}");
+	expect_served_file(w, APP_FILE_APPLE, "{\"a\":2}");
 }
 
 static void one_with_a_mistake_leaves_the_one_in_use(void **state)
@@ -203,14 +206,14 @@ static void one_with_a_mistake_leaves_the_one_in_use(void **state)
 		 "line 2, column 1: string or '}' expected near ','",
 		 w->app_path);
 	assert_string_equal(now.files.first.text, why);
-	serves(w, APP_FILE_APPLE, "{\"a\":1}");
+	expect_served_file(w, APP_FILE_APPLE, "{\"a\":1}");
 	/* The same holds for a second reload. */
 	assert_int_equal(read_again(w).files.count, 2);
-	serves(w, APP_FILE_APPLE, "{\"a\":1}");
+	expect_served_file(w, APP_FILE_APPLE, "{\"a\":1}");
 	write_app_file(w, "[]");
 	assert_int_equal(read_again(w).files.count, 1);
-	serves(w, APP_FILE_ANDROID, "[]");
-	serves(w, APP_FILE_APPLE, "{\"a\":1}");
+	expect_served_file(w, APP_FILE_ANDROID, "[]");
+	expect_served_file(w, APP_FILE_APPLE, "{\"a\":1}");
 }
 
 static void another_domain_has_no_file_of_this_one(void **state)
@@ -222,7 +225,7 @@ static void another_domain_has_no_file_of_this_one(void **state)
 	write_app_file(w, "");
 	write_domain(w, "b");
 	assert_int_equal(read_again(w).files.count, 2);
-	serves(w, APP_FILE_APPLE, "");
+	expect_served_file(w, APP_FILE_APPLE, "");
 }
 
 static void one_that_is_not_named_any_more_is_gone(void **state)
@@ -231,8 +234,8 @@ static void one_that_is_not_named_any_more_is_gone(void **state)
 
 	write_domain(w, "a");
 	read_again(w);
-	reload(w, 1);
-	serves(w, APP_FILE_APPLE, "");
+	write_and_reload_file(w, 1);
+	expect_served_file(w, APP_FILE_APPLE, "");
 }
 
 static void at_the_start_a_mistake_is_a_failure(void **state)
@@ -256,7 +259,7 @@ static void *read_on(void *arg)
 	unsigned last = 0, seen;
 
 	while (!atomic_load(&w->ended)) {
-		const char *url = fallback(host_table_use(&user));
+		const char *url = fallback_url_of(host_table_use(&user));
 
 		seen = (unsigned)strtoul(strrchr(url, '/') + 1, NULL, 10);
 		if (seen < last)
@@ -276,13 +279,13 @@ static void threads_go_on_while_it_is_read_again(void **state)
 		assert_int_equal(pthread_create(&readers[i], NULL, read_on, w),
 				 0);
 	for (unsigned number = 1; number <= 50; number++)
-		reload(w, number);
+		write_and_reload_file(w, number);
 	atomic_store(&w->ended, true);
 	for (int i = 0; i < READERS; i++)
 		pthread_join(readers[i], NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
 
 int main(void)
 {

@@ -11,8 +11,8 @@ enum {
 	NOON = 500000, /* an hour since 1970 */
 };
 
-static uint64_t counted(const struct hour_table *t, int64_t hour,
-			enum hour_counter which)
+static uint64_t count_in_hour(const struct hour_table *t, int64_t hour,
+			      enum hour_counter which)
 {
 	const struct hour_counts *counts = hour_table_find(t, hour);
 
@@ -62,9 +62,10 @@ static void an_event_is_counted_in_the_hour_of_its_time(void **state)
 	hour_writer_count(w, AT(NOON, 0), HOUR_HEAD);
 	hour_writer_flush(w, AT(NOON + 1, 5));
 	assert_int_equal(read_all(world), AT(NOON + 1, 5));
-	assert_int_equal(counted(&world->t, NOON, HOUR_REDIRECTED), 1);
-	assert_int_equal(counted(&world->t, NOON, HOUR_HEAD), 1);
-	assert_int_equal(counted(&world->t, NOON + 1, HOUR_REDIRECTED), 2);
+	assert_int_equal(count_in_hour(&world->t, NOON, HOUR_REDIRECTED), 1);
+	assert_int_equal(count_in_hour(&world->t, NOON, HOUR_HEAD), 1);
+	assert_int_equal(count_in_hour(&world->t, NOON + 1, HOUR_REDIRECTED),
+			 2);
 	assert_false(world->t.inexact);
 }
 
@@ -78,7 +79,7 @@ static void totals_stay_where_they_are_read(void **state)
 		read_all(world);
 		read_all(world);
 	}
-	assert_int_equal(counted(&world->t, NOON, HOUR_PRODUCED), 3);
+	assert_int_equal(count_in_hour(&world->t, NOON, HOUR_PRODUCED), 3);
 	assert_false(hour_totals_are_empty(&world->totals));
 }
 
@@ -91,7 +92,7 @@ what_is_counted_is_there_at_once_and_until_says_from_when(void **state)
 	hour_writer_count(&world->w, AT(NOON, 5), HOUR_SILENT);
 	/* A kill at this point must not lose the count. */
 	assert_int_equal(read_all(world), AT(NOON, 0));
-	assert_int_equal(counted(&world->t, NOON, HOUR_SILENT), 1);
+	assert_int_equal(count_in_hour(&world->t, NOON, HOUR_SILENT), 1);
 }
 
 static void hours_that_wait_for_a_week_keep_their_counts(void **state)
@@ -104,9 +105,10 @@ static void hours_that_wait_for_a_week_keep_their_counts(void **state)
 		hour_writer_count_now(&world->w, hour, HOUR_ACKNOWLEDGED);
 	read_all(world);
 	for (int64_t hour = NOON; hour < NOON + 170; hour++) {
-		assert_int_equal(counted(&world->t, hour, HOUR_PRODUCED), 1);
-		assert_int_equal(counted(&world->t, hour, HOUR_ACKNOWLEDGED),
+		assert_int_equal(count_in_hour(&world->t, hour, HOUR_PRODUCED),
 				 1);
+		assert_int_equal(
+			count_in_hour(&world->t, hour, HOUR_ACKNOWLEDGED), 1);
 	}
 	assert_false(world->t.inexact);
 }
@@ -121,13 +123,13 @@ static void an_hour_that_was_forgotten_makes_counts_inexact(void **state)
 	read_all(world);
 	/* Another hour has its place; the hour was reported long ago. */
 	assert_null(hour_table_find(&world->t, NOON));
-	assert_int_equal(counted(&world->t, later, HOUR_HEAD), 1);
+	assert_int_equal(count_in_hour(&world->t, later, HOUR_HEAD), 1);
 	assert_false(world->t.inexact);
 	hour_writer_count(&world->w, AT(NOON, 0), HOUR_HEAD);
 	read_all(world);
 	assert_true(world->t.inexact);
 	assert_null(hour_table_find(&world->t, NOON));
-	assert_int_equal(counted(&world->t, later, HOUR_HEAD), 1);
+	assert_int_equal(count_in_hour(&world->t, later, HOUR_HEAD), 1);
 }
 
 static void a_writer_that_rests_does_not_hide_what_others_count(void **state)
@@ -144,7 +146,7 @@ static void a_writer_that_rests_does_not_hide_what_others_count(void **state)
 		memset(&world->t, 0, sizeof(world->t));
 		hour_totals_add_to(i ? other : &world->totals, &world->t);
 		hour_totals_add_to(i ? &world->totals : other, &world->t);
-		assert_int_equal(counted(&world->t, later, HOUR_HEAD), 1);
+		assert_int_equal(count_in_hour(&world->t, later, HOUR_HEAD), 1);
 		assert_false(world->t.inexact);
 	}
 	hour_writer_destroy(&w);
@@ -168,8 +170,9 @@ static void counts_of_all_writers_are_added_up_by_outcome(void **state)
 	read_all(world);
 	hour_totals_add_to(other, &world->t);
 	for (int i = 0; i < HOUR_COUNTERS; i++)
-		assert_int_equal(counted(&world->t, NOON, (enum hour_counter)i),
-				 i + 2);
+		assert_int_equal(
+			count_in_hour(&world->t, NOON, (enum hour_counter)i),
+			i + 2);
 	hour_writer_destroy(&w);
 	free(other);
 }

@@ -19,7 +19,7 @@ struct world {
 	char run_id[64];
 };
 
-static int setup(void **state)
+static int make_world(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct error err = {0};
@@ -42,7 +42,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static int drop_world(void **state)
 {
 	struct world *w = *state;
 
@@ -57,7 +57,7 @@ static int teardown(void **state)
 }
 
 /* Returns a metric by its name, which ends with a space. */
-static long metric(struct world *w, const char *name)
+static long read_metric(struct world *w, const char *name)
 {
 	struct buf text = {0};
 	const char *at;
@@ -73,7 +73,7 @@ static long metric(struct world *w, const char *name)
 	return value;
 }
 
-static bool remarks(struct world *w, const char *text)
+static bool health_has_remark(struct world *w, const char *text)
 {
 	struct buf out = {0};
 	bool found;
@@ -91,7 +91,7 @@ static bool remarks(struct world *w, const char *text)
 
 static void await_metric(struct world *w, const char *name, long value)
 {
-	while (metric(w, name) < value)
+	while (read_metric(w, name) < value)
 		usleep(10000);
 }
 
@@ -110,10 +110,10 @@ static void the_redis_that_links_are_looked_up_in_is_no_news(void **state)
 		invalidations_follow(w->invalidations, w->run_id);
 	/* A new subscription would have begun before the next of these
 	 * heartbeats. */
-	heartbeats = metric(w, HEARTBEATS);
-	while (metric(w, HEARTBEATS) < heartbeats + 3)
+	heartbeats = read_metric(w, HEARTBEATS);
+	while (read_metric(w, HEARTBEATS) < heartbeats + 3)
 		usleep(10000);
-	assert_int_equal(metric(w, SUBSCRIPTIONS), 1);
+	assert_int_equal(read_metric(w, SUBSCRIPTIONS), 1);
 }
 
 static void at_another_redis_there_is_no_subscription(void **state)
@@ -122,13 +122,13 @@ static void at_another_redis_there_is_no_subscription(void **state)
 
 	await_metric(w, SUBSCRIBED, 1);
 	invalidations_follow(w->invalidations, OTHER);
-	while (!remarks(w, "not the one that links are looked up in"))
+	while (!health_has_remark(w, "not the one that links are looked up in"))
 		usleep(10000);
-	assert_int_equal(metric(w, SUBSCRIBED), 0);
-	assert_int_equal(metric(w, SUBSCRIPTIONS), 1);
+	assert_int_equal(read_metric(w, SUBSCRIBED), 0);
+	assert_int_equal(read_metric(w, SUBSCRIPTIONS), 1);
 	invalidations_follow(w->invalidations, w->run_id);
 	await_metric(w, SUBSCRIPTIONS, 2);
-	assert_int_equal(metric(w, SUBSCRIBED), 1);
+	assert_int_equal(read_metric(w, SUBSCRIBED), 1);
 }
 
 static void where_nobody_says_which_redis_it_is_it_begins_anew(void **state)
@@ -140,7 +140,7 @@ static void where_nobody_says_which_redis_it_is_it_begins_anew(void **state)
 	await_metric(w, SUBSCRIPTIONS, 2);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
 
 int main(void)
 {

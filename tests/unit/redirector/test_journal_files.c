@@ -86,7 +86,7 @@ static int count_rest(void *arg, const struct journal_rest *rest,
 	return 0;
 }
 
-static void reject(void *arg, const struct error *why)
+static void fail_on_rejected(void *arg, const struct error *why)
 {
 	(void)arg;
 	fail_msg("rejected: %s", why->text);
@@ -94,7 +94,7 @@ static void reject(void *arg, const struct error *why)
 
 static int take_left(struct world *w, struct error *err)
 {
-	const struct journal_taker taker = {count_rest, reject, w};
+	const struct journal_taker taker = {count_rest, fail_on_rejected, w};
 
 	return journal_files_take(w->dir, &taker, err);
 }

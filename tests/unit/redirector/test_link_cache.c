@@ -12,7 +12,7 @@
 
 #define CACHE_BYTES (64 * 1024)
 
-static struct http_slice slice(const char *text)
+static struct http_slice slice_of(const char *text)
 {
 	return (struct http_slice){text, strlen(text)};
 }
@@ -32,19 +32,19 @@ static struct link_cache *cache_of(size_t bytes)
 	return cache;
 }
 
-static void put(struct link_cache *cache, const char *code, const char *url,
-		int64_t fresh_until, int64_t stale_until)
+static void put_link(struct link_cache *cache, const char *code,
+		     const char *url, int64_t fresh_until, int64_t stale_until)
 {
 	struct cached_link link = {
 		.status = 302,
 		.fresh_until = fresh_until,
 		.stale_until = stale_until,
-		.lines = slice(url),
+		.lines = slice_of(url),
 		.domain = "s.example",
-		.event = slice("event"),
+		.event = slice_of("event"),
 	};
 
-	link_cache_put(cache, slice(code), &link);
+	link_cache_put(cache, slice_of(code), &link);
 }
 
 static void what_was_put_is_found(void **state)
@@ -54,16 +54,16 @@ static void what_was_put_is_found(void **state)
 	const struct cached_link *link;
 
 	(void)state;
-	put(cache, "abc", url, 100, 100);
+	put_link(cache, "abc", url, 100, 100);
 	memset(url, 'x', sizeof(url)); /* the cache has copied it */
-	link = link_cache_get(cache, slice("abc"), 0);
+	link = link_cache_get(cache, slice_of("abc"), 0);
 	assert_non_null(link);
 	is_text(link->lines, "https://example.org/");
 	assert_string_equal(link->domain, "s.example");
 	is_text(link->event, "event");
-	assert_null(link_cache_get(cache, slice("ab"), 0));
-	assert_null(link_cache_get(cache, slice("abcd"), 0));
-	assert_null(link_cache_get(cache, slice(""), 0));
+	assert_null(link_cache_get(cache, slice_of("ab"), 0));
+	assert_null(link_cache_get(cache, slice_of("abcd"), 0));
+	assert_null(link_cache_get(cache, slice_of(""), 0));
 	link_cache_free(cache);
 }
 
@@ -73,14 +73,14 @@ static void what_is_removed_is_gone_and_nothing_else(void **state)
 	size_t empty = link_cache_stats(cache).bytes;
 
 	(void)state;
-	put(cache, "abc", "https://example.org/", 100, 100);
-	put(cache, "abcd", "https://example.org/", 100, 100);
-	link_cache_remove(cache, slice("abc"));
-	link_cache_remove(cache, slice("ab"));
-	assert_null(link_cache_get(cache, slice("abc"), 0));
-	assert_non_null(link_cache_get(cache, slice("abcd"), 0));
+	put_link(cache, "abc", "https://example.org/", 100, 100);
+	put_link(cache, "abcd", "https://example.org/", 100, 100);
+	link_cache_remove(cache, slice_of("abc"));
+	link_cache_remove(cache, slice_of("ab"));
+	assert_null(link_cache_get(cache, slice_of("abc"), 0));
+	assert_non_null(link_cache_get(cache, slice_of("abcd"), 0));
 	assert_int_equal(link_cache_stats(cache).entries, 1);
-	link_cache_remove(cache, slice("abcd"));
+	link_cache_remove(cache, slice_of("abcd"));
 	assert_int_equal(link_cache_stats(cache).bytes, empty);
 	link_cache_free(cache);
 }
@@ -89,10 +89,10 @@ static void a_copy_stands_alone(void **state)
 {
 	char url[] = "https://example.org/", domain[] = "s.example";
 	struct cached_link link = {.status = 302,
-				   .lines = slice(url),
+				   .lines = slice_of(url),
 				   .line_ends = {5, 5, 9, 20},
 				   .domain = domain,
-				   .event = slice("event"),
+				   .event = slice_of("event"),
 				   .max_visits = 3,
 				   .link_id = 7};
 	struct cached_link *copy = cached_link_copy(&link);
@@ -115,10 +115,10 @@ static void a_new_entry_takes_the_place_of_the_old(void **state)
 	size_t bytes;
 
 	(void)state;
-	put(cache, "abc", "https://example.org/1", 100, 100);
+	put_link(cache, "abc", "https://example.org/1", 100, 100);
 	bytes = link_cache_stats(cache).bytes;
-	put(cache, "abc", "https://example.org/2", 100, 100);
-	is_text(link_cache_get(cache, slice("abc"), 0)->lines,
+	put_link(cache, "abc", "https://example.org/2", 100, 100);
+	is_text(link_cache_get(cache, slice_of("abc"), 0)->lines,
 		"https://example.org/2");
 	assert_int_equal(link_cache_stats(cache).entries, 1);
 	assert_int_equal(link_cache_stats(cache).bytes, bytes);
@@ -130,9 +130,9 @@ static void an_entry_is_handed_out_until_it_cannot_stand_in(void **state)
 	struct link_cache *cache = cache_of(CACHE_BYTES);
 
 	(void)state;
-	put(cache, "abc", "u", 100, 200);
-	assert_non_null(link_cache_get(cache, slice("abc"), 199));
-	assert_null(link_cache_get(cache, slice("abc"), 200));
+	put_link(cache, "abc", "u", 100, 200);
+	assert_non_null(link_cache_get(cache, slice_of("abc"), 199));
+	assert_null(link_cache_get(cache, slice_of("abc"), 200));
 	assert_int_equal(link_cache_stats(cache).entries, 0);
 	link_cache_free(cache);
 }
@@ -145,7 +145,8 @@ static void it_never_grows_beyond_its_bytes(void **state)
 	(void)state;
 	for (int i = 0; i < 5000; i++) {
 		snprintf(code, sizeof(code), "%d", i);
-		put(cache, code, "https://example.org/some/path", 100, 100);
+		put_link(cache, code, "https://example.org/some/path", 100,
+			 100);
 		assert_true(link_cache_stats(cache).bytes <= CACHE_BYTES);
 	}
 	assert_true(link_cache_stats(cache).entries > 50);
@@ -159,11 +160,11 @@ static void what_is_visited_outlives_what_is_not(void **state)
 	char code[16];
 
 	(void)state;
-	put(cache, "hot", "u", 100, 100);
+	put_link(cache, "hot", "u", 100, 100);
 	for (int i = 0; i < 5000; i++) {
 		snprintf(code, sizeof(code), "%d", i);
-		put(cache, code, "u", 100, 100);
-		assert_non_null(link_cache_get(cache, slice("hot"), 0));
+		put_link(cache, code, "u", 100, 100);
+		assert_non_null(link_cache_get(cache, slice_of("hot"), 0));
 	}
 	link_cache_free(cache);
 }
@@ -182,10 +183,10 @@ static void what_moves_stays_whole(void **state)
 			const struct cached_link *link;
 
 			snprintf(code, sizeof(code), "hot%d", hot);
-			link = link_cache_get(cache, slice(code), 0);
+			link = link_cache_get(cache, slice_of(code), 0);
 			assert_true(link || i == 0);
 			if (!link) {
-				put(cache, code, code, 100, 100);
+				put_link(cache, code, code, 100, 100);
 				continue;
 			}
 			is_text(link->lines, code);
@@ -195,7 +196,7 @@ static void what_moves_stays_whole(void **state)
 		for (int cold = 0; cold < 20; cold++) {
 			snprintf(code, sizeof(code), "%d,%d", i, cold);
 			url[(i * 20 + cold) % 599] = '\0';
-			put(cache, code, url, 100, 100);
+			put_link(cache, code, url, 100, 100);
 			url[(i * 20 + cold) % 599] = 'u';
 		}
 	}
@@ -212,8 +213,8 @@ static void removed_entries_make_room_and_are_no_evictions(void **state)
 	(void)state;
 	for (int i = 0; i < 5000; i++) {
 		snprintf(code, sizeof(code), "%d", i);
-		put(cache, code, "u", 100, 100);
-		link_cache_remove(cache, slice(code));
+		put_link(cache, code, "u", 100, 100);
+		link_cache_remove(cache, slice_of(code));
 		assert_int_equal(link_cache_stats(cache).bytes, empty);
 	}
 	assert_int_equal(link_cache_stats(cache).evictions, 0);
@@ -225,11 +226,11 @@ static void an_entry_that_is_asked_for_again_takes_no_more_room(void **state)
 	struct link_cache *cache = cache_of(CACHE_BYTES);
 
 	(void)state;
-	put(cache, "other", "u", 100, 100);
+	put_link(cache, "other", "u", 100, 100);
 	for (int i = 0; i < 5000; i++)
-		put(cache, "abc", i % 2 ? "a" : "b", 100, 100);
-	assert_non_null(link_cache_get(cache, slice("other"), 0));
-	is_text(link_cache_get(cache, slice("abc"), 0)->lines, "a");
+		put_link(cache, "abc", i % 2 ? "a" : "b", 100, 100);
+	assert_non_null(link_cache_get(cache, slice_of("other"), 0));
+	is_text(link_cache_get(cache, slice_of("abc"), 0)->lines, "a");
 	link_cache_free(cache);
 }
 
@@ -243,8 +244,8 @@ static void a_full_table_lets_go_of_entries_too(void **state)
 	(void)state;
 	for (int i = 0; i < 5000; i++) {
 		snprintf(code, sizeof(code), "%d", i);
-		link_cache_put(cache, slice(code), &link);
-		assert_non_null(link_cache_get(cache, slice(code), 0));
+		link_cache_put(cache, slice_of(code), &link);
+		assert_non_null(link_cache_get(cache, slice_of(code), 0));
 	}
 	assert_true(link_cache_stats(cache).entries < 5000);
 	link_cache_free(cache);
@@ -257,16 +258,16 @@ static void what_is_too_large_is_not_kept(void **state)
 
 	(void)state;
 	memset(url, 'u', CACHE_BYTES - 1);
-	put(cache, "abc", "small", 100, 100);
-	put(cache, "abc", url, 100, 100);
-	assert_null(link_cache_get(cache, slice("abc"), 0));
+	put_link(cache, "abc", "small", 100, 100);
+	put_link(cache, "abc", url, 100, 100);
+	assert_null(link_cache_get(cache, slice_of("abc"), 0));
 	assert_int_equal(link_cache_stats(cache).entries, 0);
 	url[CACHE_BYTES / 7] = '\0';
-	put(cache, "abc", url, 100, 100);
-	assert_null(link_cache_get(cache, slice("abc"), 0));
+	put_link(cache, "abc", url, 100, 100);
+	assert_null(link_cache_get(cache, slice_of("abc"), 0));
 	url[CACHE_BYTES / 10] = '\0';
-	put(cache, "abc", url, 100, 100);
-	assert_non_null(link_cache_get(cache, slice("abc"), 0));
+	put_link(cache, "abc", url, 100, 100);
+	assert_non_null(link_cache_get(cache, slice_of("abc"), 0));
 	free(url);
 	link_cache_free(cache);
 }
@@ -276,8 +277,8 @@ static void a_cache_of_no_bytes_keeps_nothing(void **state)
 	struct link_cache *cache = cache_of(0);
 
 	(void)state;
-	put(cache, "abc", "u", 100, 100);
-	assert_null(link_cache_get(cache, slice("abc"), 0));
+	put_link(cache, "abc", "u", 100, 100);
+	assert_null(link_cache_get(cache, slice_of("abc"), 0));
 	link_cache_free(cache);
 }
 
@@ -295,12 +296,12 @@ static void it_agrees_with_a_plain_table(void **state)
 		const struct cached_link *link;
 
 		snprintf(code, sizeof(code), "c%d", i);
-		link = link_cache_get(cache, slice(code), now);
+		link = link_cache_get(cache, slice_of(code), now);
 		assert_true(!!link == (until[i] > now));
 		if (link)
 			is_text(link->lines, code);
 		until[i] = now + rand_r(&seed) % 1000;
-		put(cache, code, code, until[i], until[i]);
+		put_link(cache, code, code, until[i], until[i]);
 	}
 	link_cache_free(cache);
 }

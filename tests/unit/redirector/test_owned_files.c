@@ -37,7 +37,7 @@ static int drop_world(void **state)
 	return 0;
 }
 
-static int make(struct world *w, const char *name)
+static int make_owned_file(struct world *w, const char *name)
 {
 	struct error err = {0};
 	int fd = owned_file_make(w->dir, name, &err);
@@ -59,7 +59,7 @@ static enum error_code code_of_take(struct world *w, const char *name)
 	return ERROR_NONE;
 }
 
-static bool exists(struct world *w, const char *name)
+static bool file_is_there(struct world *w, const char *name)
 {
 	return faccessat(w->dir, name, F_OK, 0) == 0;
 }
@@ -67,7 +67,7 @@ static bool exists(struct world *w, const char *name)
 static void who_lives_owns_it(void **state)
 {
 	struct world *w = *state;
-	int fd = make(w, "file");
+	int fd = make_owned_file(w, "file");
 
 	assert_int_equal(code_of_take(w, "file"), ERROR_BUSY);
 	close(fd);
@@ -81,7 +81,7 @@ static void who_takes_it_owns_it(void **state)
 	struct error err = {0};
 	int fd;
 
-	close(make(w, "file"));
+	close(make_owned_file(w, "file"));
 	fd = owned_file_take(w->dir, "file", &err);
 	assert_true(fd >= 0);
 	assert_int_equal(code_of_take(w, "file"), ERROR_BUSY);
@@ -91,7 +91,7 @@ static void who_takes_it_owns_it(void **state)
 static void a_mapping_owns_it(void **state)
 {
 	struct world *w = *state;
-	int fd = make(w, "file");
+	int fd = make_owned_file(w, "file");
 	void *at = mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0);
 
 	assert_true(at != MAP_FAILED);
@@ -111,7 +111,7 @@ static void a_kill_frees_it(void **state)
 	assert_int_equal(pipe(said), 0);
 	child = fork();
 	if (child == 0) {
-		make(w, "file");
+		make_owned_file(w, "file");
 		(void)!write(said[1], "x", 1);
 		for (;;)
 			pause();
@@ -130,7 +130,7 @@ static void a_name_in_use_is_not_made_anew(void **state)
 	struct world *w = *state;
 	struct error err = {0};
 
-	close(make(w, "file"));
+	close(make_owned_file(w, "file"));
 	assert_int_equal(owned_file_make(w->dir, "file", &err), -1);
 	assert_int_equal(err.code, ERROR_SYSTEM);
 }
@@ -146,14 +146,14 @@ static void an_empty_one_is_nobodys(void **state)
 	assert_int_equal(code_of_take(w, "file"), ERROR_BUSY);
 	close(fd);
 	assert_int_equal(code_of_take(w, "file"), ERROR_NOTFOUND);
-	assert_false(exists(w, "file"));
+	assert_false(file_is_there(w, "file"));
 }
 
 static void what_is_written_to_a_mapping_is_in_the_file(void **state)
 {
 	struct world *w = *state;
 	struct error err = {0};
-	int fd = make(w, "file");
+	int fd = make_owned_file(w, "file");
 	char *bytes, read[3] = {0};
 	void *at;
 
@@ -172,7 +172,7 @@ static void a_size_no_disk_has_is_an_error(void **state)
 {
 	struct world *w = *state;
 	struct error err = {0};
-	int fd = make(w, "file");
+	int fd = make_owned_file(w, "file");
 	void *at;
 
 	assert_int_equal(owned_file_map(fd, (size_t)1 << 62, &at, &err), -1);
@@ -186,10 +186,10 @@ static void they_are_listed_by_age(void **state)
 	struct owned_files files;
 	struct error err = {0};
 
-	close(make(w, "a-2"));
+	close(make_owned_file(w, "a-2"));
 	usleep(20000);
-	close(make(w, "a-1"));
-	close(make(w, "b-1"));
+	close(make_owned_file(w, "a-1"));
+	close(make_owned_file(w, "b-1"));
 	assert_int_equal(mkdirat(w->dir, "a-3", 0700), 0);
 	assert_int_equal(symlinkat("b-1", w->dir, "a-4"), 0);
 	assert_int_equal(owned_files_list(w->dir, "a-", &files, &err), 0);
@@ -242,7 +242,7 @@ static void each_is_taken_once(void **state)
 
 	for (int i = 0; i < FILES; i++) {
 		name_of(i, name);
-		close(make(w, name));
+		close(make_owned_file(w, name));
 	}
 	for (int i = 0; i < PROCESSES; i++)
 		if (fork() == 0) {
@@ -253,7 +253,7 @@ static void each_is_taken_once(void **state)
 		assert_true(wait(&status) > 0 && status == 0);
 	for (int i = 0; i < FILES; i++) {
 		name_of(i, name);
-		assert_false(exists(w, name));
+		assert_false(file_is_there(w, name));
 		assert_int_equal(taken[i], 1);
 	}
 	munmap(taken, FILES * sizeof(*taken));
@@ -275,9 +275,9 @@ static void nobody_takes_one_that_is_being_made(void **state)
 				_exit(1);
 		}
 	for (int i = 0; i < 3000; i++) {
-		int fd = make(w, "file");
+		int fd = make_owned_file(w, "file");
 
-		assert_true(exists(w, "file"));
+		assert_true(file_is_there(w, "file"));
 		unlinkat(w->dir, "file", 0);
 		close(fd);
 	}
@@ -291,7 +291,7 @@ static void one_that_was_renamed_is_gone(void **state)
 {
 	struct world *w = *state;
 	struct error err = {0};
-	int fd = make(w, "file"), status;
+	int fd = make_owned_file(w, "file"), status;
 	pid_t child = fork();
 
 	if (child == 0) {

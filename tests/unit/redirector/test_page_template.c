@@ -7,7 +7,7 @@
 
 #define LINKS "<a href=\"{{open}}\">o</a>\n<a href='{{fallback}}'>f</a>\n"
 
-static struct page_template *made(const char *text)
+static struct page_template *make_page(const char *text)
 {
 	struct error err = {0};
 	struct page_template *page = page_template_new(
@@ -29,9 +29,9 @@ static void is_refused(const char *text, const char *says)
 		fail_msg("'%s' does not say '%s'", err.text, says);
 }
 
-static void writes(const char *text, const char *open, const char *want)
+static void expect_page(const char *text, const char *open, const char *want)
 {
-	struct page_template *page = made(text);
+	struct page_template *page = make_page(text);
 	struct buf out = {0};
 
 	page_template_write(page,
@@ -47,7 +47,7 @@ static void writes(const char *text, const char *open, const char *want)
 
 static void has_head(const char *text, const char *line)
 {
-	struct page_template *page = made(text);
+	struct page_template *page = make_page(text);
 	struct http_slice head = page_template_head(page);
 
 	if (!memmem(head.data, head.len, line, strlen(line)))
@@ -60,19 +60,20 @@ static void has_head(const char *text, const char *line)
 static void values_stand_in_text_and_between_quotes(void **state)
 {
 	(void)state;
-	writes(LINKS "<p title = \"a {{browser}} b\">{{browser}}{{open}}",
-	       "myapp://x",
-	       "<a href=\"myapp://x\">o</a>\n<a href='https://f/'>f</a>\n"
-	       "<p title = \"a qq b\">qqmyapp://x");
+	expect_page(LINKS "<p title = \"a {{browser}} b\">{{browser}}{{open}}",
+		    "myapp://x",
+		    "<a href=\"myapp://x\">o</a>\n<a href='https://f/'>f</a>\n"
+		    "<p title = \"a qq b\">qqmyapp://x");
 }
 
 static void a_value_never_ends_what_it_stands_in(void **state)
 {
 	(void)state;
-	writes(LINKS, "a:\"><script>alert('1')</script>&amp;{{open}}",
-	       "<a href=\"a:&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/"
-	       "script&gt;&amp;amp;{{open}}\">o</a>\n"
-	       "<a href='https://f/'>f</a>\n");
+	expect_page(
+		LINKS, "a:\"><script>alert('1')</script>&amp;{{open}}",
+		"<a href=\"a:&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/"
+		"script&gt;&amp;amp;{{open}}\">o</a>\n"
+		"<a href='https://f/'>f</a>\n");
 }
 
 static void a_value_elsewhere_is_refused(void **state)
@@ -200,9 +201,10 @@ static void unusual_tags_are_refused(void **state)
 static void usual_tags_are_taken(void **state)
 {
 	(void)state;
-	page_template_free(made("<!doctype html><html lang=en>" LINKS
-				"<br/><hr /><input disabled><p a='1'b=\"2\">"
-				"1 < 2 <3</p ></style><!-- <b {{x -->"));
+	page_template_free(
+		make_page("<!doctype html><html lang=en>" LINKS
+			  "<br/><hr /><input disabled><p a='1'b=\"2\">"
+			  "1 < 2 <3</p ></style><!-- <b {{x -->"));
 }
 
 static void a_page_is_text(void **state)

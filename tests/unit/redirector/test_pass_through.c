@@ -18,7 +18,7 @@ static const struct pass_through override = {
 static const struct pass_through path = {SHORTLOOP__QUERY_PASS__QUERY_ADDED,
 					 true};
 
-static struct http_slice slice(const char *text)
+static struct http_slice slice_of(const char *text)
 {
 	return (struct http_slice){text, strlen(text)};
 }
@@ -28,7 +28,8 @@ static void leads_to(const struct pass_through *pass, const char *url,
 {
 	struct buf out = {0};
 
-	pass_through_url(&out, slice(url), pass, slice(rest), slice(query));
+	pass_through_url(&out, slice_of(url), pass, slice_of(rest),
+			 slice_of(query));
 	assert_string_equal(buf_cstr(&out), want);
 	buf_free(&out);
 }
@@ -143,9 +144,9 @@ static void no_path_leads_above(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_false(pass_through_may_follow(slice(bad[i])));
+		assert_false(pass_through_may_follow(slice_of(bad[i])));
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		assert_true(pass_through_may_follow(slice(good[i])));
+		assert_true(pass_through_may_follow(slice_of(good[i])));
 }
 
 int main(void)

@@ -22,8 +22,8 @@ static struct record_ring ring_of(size_t units)
 }
 
 /* Returns NULL if there is no room. */
-static struct record *add(struct record_ring *ring, size_t units,
-			  uint64_t number)
+static struct record *add_record(struct record_ring *ring, size_t units,
+				 uint64_t number)
 {
 	struct record *r = record_ring_place(ring, units * UNIT);
 
@@ -35,7 +35,7 @@ static struct record *add(struct record_ring *ring, size_t units,
 	return r;
 }
 
-static void drop(struct record_ring *ring, uint64_t number)
+static void drop_oldest_record(struct record_ring *ring, uint64_t number)
 {
 	struct record *r = record_ring_oldest(ring);
 
@@ -44,7 +44,7 @@ static void drop(struct record_ring *ring, uint64_t number)
 	record_ring_drop_oldest(ring, r->bytes);
 }
 
-static void renew(struct record_ring *ring, uint64_t number)
+static void renew_oldest_record(struct record_ring *ring, uint64_t number)
 {
 	struct record *r = record_ring_oldest(ring);
 
@@ -60,13 +60,13 @@ static void the_oldest_makes_room(void **state)
 
 	(void)state;
 	assert_null(record_ring_oldest(&ring));
-	assert_non_null(add(&ring, 4, 1));
-	assert_non_null(add(&ring, 4, 2));
-	assert_null(add(&ring, 4, 3));
-	drop(&ring, 1);
-	assert_non_null(add(&ring, 4, 3));
-	drop(&ring, 2);
-	drop(&ring, 3);
+	assert_non_null(add_record(&ring, 4, 1));
+	assert_non_null(add_record(&ring, 4, 2));
+	assert_null(add_record(&ring, 4, 3));
+	drop_oldest_record(&ring, 1);
+	assert_non_null(add_record(&ring, 4, 3));
+	drop_oldest_record(&ring, 2);
+	drop_oldest_record(&ring, 3);
 	assert_null(record_ring_oldest(&ring));
 	record_ring_free(&ring);
 }
@@ -76,19 +76,19 @@ static void a_record_takes_all_there_is(void **state)
 	struct record_ring ring = ring_of(10);
 
 	(void)state;
-	assert_null(add(&ring, 11, 1));
+	assert_null(add_record(&ring, 11, 1));
 	for (uint64_t i = 0; i < 3; i++) {
-		assert_non_null(add(&ring, 10, i));
-		assert_null(add(&ring, 1, 9));
-		renew(&ring, i);
-		drop(&ring, i);
+		assert_non_null(add_record(&ring, 10, i));
+		assert_null(add_record(&ring, 1, 9));
+		renew_oldest_record(&ring, i);
+		drop_oldest_record(&ring, i);
 	}
 	/* The result does not depend on where the records before have ended. */
-	assert_non_null(add(&ring, 3, 1));
-	assert_non_null(add(&ring, 3, 2));
-	drop(&ring, 1);
-	drop(&ring, 2);
-	assert_non_null(add(&ring, 10, 3));
+	assert_non_null(add_record(&ring, 3, 1));
+	assert_non_null(add_record(&ring, 3, 2));
+	drop_oldest_record(&ring, 1);
+	drop_oldest_record(&ring, 2);
+	assert_non_null(add_record(&ring, 10, 3));
 	record_ring_free(&ring);
 }
 
@@ -98,16 +98,16 @@ static void a_record_that_moves_back_by_a_bit_stays_whole(void **state)
 	struct record *r;
 
 	(void)state;
-	assert_non_null(add(&ring, 1, 1));
-	assert_non_null(add(&ring, 8, 2));
-	drop(&ring, 1);
-	renew(&ring, 2); /* moves to the start, over itself */
+	assert_non_null(add_record(&ring, 1, 1));
+	assert_non_null(add_record(&ring, 8, 2));
+	drop_oldest_record(&ring, 1);
+	renew_oldest_record(&ring, 2); /* moves to the start, over itself */
 	r = record_ring_oldest(&ring);
 	assert_ptr_equal(r, ring.memory);
 	assert_int_equal(*((char *)r + 8 * UNIT - 1), 2);
-	assert_non_null(add(&ring, 2, 3));
-	drop(&ring, 2);
-	drop(&ring, 3);
+	assert_non_null(add_record(&ring, 2, 3));
+	drop_oldest_record(&ring, 2);
+	drop_oldest_record(&ring, 3);
 	record_ring_free(&ring);
 }
 
@@ -116,7 +116,7 @@ static void one_of_no_bytes_has_no_room(void **state)
 	struct record_ring ring = ring_of(0);
 
 	(void)state;
-	assert_null(add(&ring, 1, 1));
+	assert_null(add_record(&ring, 1, 1));
 	assert_null(record_ring_oldest(&ring));
 	record_ring_free(&ring);
 }
@@ -133,7 +133,7 @@ static struct record *queue_first(struct queue *q)
 	return &q->records[q->first % RECORDS_MAX];
 }
 
-static struct record pop(struct queue *q)
+static struct record queue_pop(struct queue *q)
 {
 	struct record r = *queue_first(q);
 
@@ -143,7 +143,7 @@ static struct record pop(struct queue *q)
 	return r;
 }
 
-static void push(struct queue *q, struct record r)
+static void queue_push(struct queue *q, struct record r)
 {
 	q->records[(q->first + q->count++) % RECORDS_MAX] = r;
 	q->bytes += r.bytes;
@@ -160,7 +160,7 @@ static void is_whole(const struct record *got, const struct record *want)
 
 static void make_room(struct queue *q, unsigned *seed)
 {
-	struct record want = pop(q);
+	struct record want = queue_pop(q);
 
 	is_whole(record_ring_oldest(&q->ring), &want);
 	if (rand_r(seed) % 3) {
@@ -168,7 +168,7 @@ static void make_room(struct queue *q, unsigned *seed)
 		return;
 	}
 	is_whole(record_ring_renew_oldest(&q->ring, want.bytes), &want);
-	push(q, want);
+	queue_push(q, want);
 }
 
 static void it_agrees_with_a_queue(void **state)
@@ -182,7 +182,7 @@ static void it_agrees_with_a_queue(void **state)
 		for (uint64_t i = 0; i < 2000; i++) {
 			size_t n = 1 + (size_t)rand_r(&seed) % (units / 8);
 
-			while (!add(&q.ring, n, i)) {
+			while (!add_record(&q.ring, n, i)) {
 				/* A record without room means that each end has
 				 * less room than one record. */
 				assert_true(q.bytes + 2 * n * UNIT +
@@ -190,11 +190,11 @@ static void it_agrees_with_a_queue(void **state)
 					    units * UNIT);
 				make_room(&q, &seed);
 			}
-			push(&q, (struct record){n * UNIT, i});
+			queue_push(&q, (struct record){n * UNIT, i});
 			assert_true(q.bytes <= units * UNIT);
 		}
 		while (q.count) {
-			struct record want = pop(&q);
+			struct record want = queue_pop(&q);
 
 			is_whole(record_ring_oldest(&q.ring), &want);
 			record_ring_drop_oldest(&q.ring, want.bytes);

@@ -4,7 +4,7 @@
 
 #include "redirector/recorded.h"
 
-static int check(char **names, size_t count, struct error *err)
+static int check_cookie_names(char **names, size_t count, struct error *err)
 {
 	const struct redirector_settings s = {.record_cookies = {names, count}};
 
@@ -15,7 +15,7 @@ static void is_refused(char **names, size_t count, const char *why)
 {
 	struct error err = {0};
 
-	assert_int_equal(check(names, count, &err), -1);
+	assert_int_equal(check_cookie_names(names, count, &err), -1);
 	assert_int_equal(err.code, ERROR_CONFIG);
 	assert_string_equal(err.text, why);
 }
@@ -30,17 +30,17 @@ static void names_are_tokens(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(check(good, 2, &err), 0);
-	assert_int_equal(check(NULL, 0, &err), 0);
+	assert_int_equal(check_cookie_names(good, 2, &err), 0);
+	assert_int_equal(check_cookie_names(NULL, 0, &err), 0);
 	is_refused(bad, 2,
 		   "redirector.record_cookies: 'a=b' is not a cookie's name "
 		   "of 1 to 64 characters");
 	bad[1] = empty;
-	assert_int_equal(check(bad, 2, &err), -1);
+	assert_int_equal(check_cookie_names(bad, 2, &err), -1);
 	bad[1] = space;
-	assert_int_equal(check(bad, 2, &err), -1);
+	assert_int_equal(check_cookie_names(bad, 2, &err), -1);
 	bad[1] = umlaut;
-	assert_int_equal(check(bad, 2, &err), -1);
+	assert_int_equal(check_cookie_names(bad, 2, &err), -1);
 }
 
 static void a_name_is_not_too_long(void **state)
@@ -51,10 +51,10 @@ static void a_name_is_not_too_long(void **state)
 	(void)state;
 	memset(name, 'a', sizeof(name));
 	name[64] = '\0';
-	assert_int_equal(check(names, 1, &err), 0);
+	assert_int_equal(check_cookie_names(names, 1, &err), 0);
 	name[64] = 'a';
 	name[65] = '\0';
-	assert_int_equal(check(names, 1, &err), -1);
+	assert_int_equal(check_cookie_names(names, 1, &err), -1);
 }
 
 static void a_name_is_there_once(void **state)
@@ -63,7 +63,7 @@ static void a_name_is_there_once(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(check(names, 2, &err), 0);
+	assert_int_equal(check_cookie_names(names, 2, &err), 0);
 	is_refused(names, 3, "redirector.record_cookies: 'a' is there twice");
 }
 
@@ -78,7 +78,7 @@ static void there_are_at_most_eight(void **state)
 		texts[i][1] = '\0';
 		names[i] = texts[i];
 	}
-	assert_int_equal(check(names, 8, &err), 0);
+	assert_int_equal(check_cookie_names(names, 8, &err), 0);
 	is_refused(names, 9,
 		   "redirector.record_cookies: 9 names, at most 8 are "
 		   "recorded");

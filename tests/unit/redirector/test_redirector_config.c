@@ -14,7 +14,7 @@
 #define SENTINELS                                                              \
 	"redis: {sentinels: [\"10.0.0.1:1\"], sentinel_replicas: true}\n"
 
-static int validate(const char *text, struct error *err)
+static int validate_text(const char *text, struct error *err)
 {
 	const struct config_spec spec = {redirector_groups,
 					 redirector_group_count, NULL};
@@ -36,7 +36,7 @@ static void assert_taken(const char *text)
 {
 	struct error err = {0};
 
-	if (validate(text, &err) < 0)
+	if (validate_text(text, &err) < 0)
 		fail_msg("%s: %s", text, err.text);
 }
 
@@ -44,7 +44,7 @@ static void assert_refused(const char *text, const char *says)
 {
 	struct error err = {0};
 
-	assert_int_equal(validate(text, &err), -1);
+	assert_int_equal(validate_text(text, &err), -1);
 	assert_int_equal(err.code, ERROR_CONFIG);
 	if (!strstr(err.text, says))
 		fail_msg("'%s' does not say '%s'", err.text, says);

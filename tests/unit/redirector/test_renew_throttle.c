@@ -7,7 +7,7 @@
 
 #include "redirector/renew_throttle.h"
 
-static struct renew_throttle *throttle(void)
+static struct renew_throttle *make_throttle(void)
 {
 	struct error err;
 	struct renew_throttle *g = renew_throttle_new(&err);
@@ -18,7 +18,7 @@ static struct renew_throttle *throttle(void)
 
 static void a_link_passes_once_per_interval(void **state)
 {
-	struct renew_throttle *g = throttle();
+	struct renew_throttle *g = make_throttle();
 
 	(void)state;
 	assert_true(renew_throttle_admit(g, 7, 5000, 1000));
@@ -30,7 +30,7 @@ static void a_link_passes_once_per_interval(void **state)
 /* The owner has given the link a shorter life, or one without an end. */
 static void the_interval_is_that_of_the_link_as_it_is_now(void **state)
 {
-	struct renew_throttle *g = throttle();
+	struct renew_throttle *g = make_throttle();
 
 	(void)state;
 	assert_true(renew_throttle_admit(g, 7, 5000, 21600000));
@@ -44,7 +44,7 @@ static void the_interval_is_that_of_the_link_as_it_is_now(void **state)
 
 static void other_links_pass_meanwhile(void **state)
 {
-	struct renew_throttle *g = throttle();
+	struct renew_throttle *g = make_throttle();
 
 	(void)state;
 	for (uint64_t id = 1; id < 100; id++)
@@ -54,7 +54,7 @@ static void other_links_pass_meanwhile(void **state)
 
 static void neighbours_do_not_crowd_each_other_out(void **state)
 {
-	struct renew_throttle *g = throttle();
+	struct renew_throttle *g = make_throttle();
 	int refused = 0;
 
 	(void)state;
@@ -69,7 +69,7 @@ static void neighbours_do_not_crowd_each_other_out(void **state)
 
 static void a_failed_renewal_may_be_tried_again(void **state)
 {
-	struct renew_throttle *g = throttle();
+	struct renew_throttle *g = make_throttle();
 
 	(void)state;
 	assert_true(renew_throttle_admit(g, 7, 0, 1000));

@@ -8,7 +8,8 @@
 #define ONE   "1111111111111111111111111111111111111111"
 #define OTHER "2222222222222222222222222222222222222222"
 
-static const char *info(const char *history, const char *name, long long offset)
+static const char *make_info_text(const char *history, const char *name,
+				  long long offset)
 {
 	static char text[512];
 
@@ -21,18 +22,19 @@ static const char *info(const char *history, const char *name, long long offset)
 	return text;
 }
 
-static bool master(struct replica_position *p, const char *history,
-		   long long offset, int64_t asked)
+static bool take_master_info(struct replica_position *p, const char *history,
+			     long long offset, int64_t asked)
 {
 	return replica_position_of_master(
-		p, info(history, "master_repl_offset", offset), asked);
+		p, make_info_text(history, "master_repl_offset", offset),
+		asked);
 }
 
-static bool replica(struct replica_position *p, const char *history,
-		    long long offset)
+static bool take_replica_info(struct replica_position *p, const char *history,
+			      long long offset)
 {
 	return replica_position_of_replica(
-		p, info(history, "slave_repl_offset", offset));
+		p, make_info_text(history, "slave_repl_offset", offset));
 }
 
 /* A replica whose own backlog has room for 100 bytes. */
@@ -50,7 +52,7 @@ static bool replica_with(struct replica_position *p, const char *link,
 	return replica_position_of_replica(p, text);
 }
 
-static int setup(void **state)
+static int set_up_position(void **state)
 {
 	static struct replica_position p;
 
@@ -64,7 +66,7 @@ static void at_first_nothing_is_known(void **state)
 	struct replica_position *p = *state;
 
 	assert_true(p->as_of == REPLICA_NEVER);
-	assert_false(replica(p, ONE, 100));
+	assert_false(take_replica_info(p, ONE, 100));
 	assert_true(p->as_of == REPLICA_NEVER);
 }
 
@@ -72,12 +74,12 @@ static void one_that_is_as_far_has_all_from_before_the_question(void **state)
 {
 	struct replica_position *p = *state;
 
-	assert_true(master(p, ONE, 100, 5000));
-	assert_true(replica(p, ONE, 100));
+	assert_true(take_master_info(p, ONE, 100, 5000));
+	assert_true(take_replica_info(p, ONE, 100));
 	assert_int_equal(p->as_of, 5000);
-	assert_true(master(p, ONE, 200, 6000));
+	assert_true(take_master_info(p, ONE, 200, 6000));
 	assert_int_equal(p->as_of, 5000);
-	assert_true(replica(p, ONE, 201));
+	assert_true(take_replica_info(p, ONE, 201));
 	assert_int_equal(p->as_of, 6000);
 }
 
@@ -85,13 +87,13 @@ static void one_that_is_behind_has_what_it_had(void **state)
 {
 	struct replica_position *p = *state;
 
-	master(p, ONE, 100, 5000);
-	replica(p, ONE, 100);
-	master(p, ONE, 200, 6000);
-	assert_false(replica(p, ONE, 199));
+	take_master_info(p, ONE, 100, 5000);
+	take_replica_info(p, ONE, 100);
+	take_master_info(p, ONE, 200, 6000);
+	assert_false(take_replica_info(p, ONE, 199));
 	assert_int_equal(p->as_of, 5000);
 	assert_false(p->reached);
-	assert_true(replica(p, ONE, 200));
+	assert_true(take_replica_info(p, ONE, 200));
 	assert_int_equal(p->as_of, 6000);
 }
 
@@ -99,14 +101,15 @@ static void a_master_with_another_history_makes_it_unknown(void **state)
 {
 	struct replica_position *p = *state;
 
-	master(p, ONE, 100, 5000);
-	replica(p, ONE, 100);
-	assert_true(master(p, OTHER, 50, 6000));
+	take_master_info(p, ONE, 100, 5000);
+	take_replica_info(p, ONE, 100);
+	assert_true(take_master_info(p, OTHER, 50, 6000));
 	assert_true(p->as_of == REPLICA_NEVER);
-	assert_true(replica(p, ONE, 100)); /* has not followed it yet */
+	assert_true(
+		take_replica_info(p, ONE, 100)); /* has not followed it yet */
 	assert_true(p->as_of == REPLICA_NEVER);
-	assert_true(master(p, OTHER, 50, 7000));
-	assert_true(replica(p, OTHER, 50));
+	assert_true(take_master_info(p, OTHER, 50, 7000));
+	assert_true(take_replica_info(p, OTHER, 50));
 	assert_int_equal(p->as_of, 7000);
 }
 
@@ -114,13 +117,13 @@ static void one_that_follows_a_new_master_has_that_one_asked(void **state)
 {
 	struct replica_position *p = *state;
 
-	master(p, ONE, 100, 5000);
-	assert_false(replica(p, ONE, 90));
+	take_master_info(p, ONE, 100, 5000);
+	assert_false(take_replica_info(p, ONE, 90));
 	/* That master is gone and will never be reached again. */
-	assert_true(replica(p, OTHER, 95));
+	assert_true(take_replica_info(p, OTHER, 95));
 	assert_true(p->reached);
-	assert_true(master(p, OTHER, 95, 6000));
-	assert_true(replica(p, OTHER, 95));
+	assert_true(take_master_info(p, OTHER, 95, 6000));
+	assert_true(take_replica_info(p, OTHER, 95));
 	assert_int_equal(p->as_of, 6000);
 }
 
@@ -128,10 +131,10 @@ static void a_replica_of_another_is_found_out(void **state)
 {
 	struct replica_position *p = *state;
 
-	master(p, ONE, 100, 5000);
-	replica(p, ONE, 100);
-	master(p, ONE, 100, 6000);
-	assert_true(replica(p, OTHER, 1000));
+	take_master_info(p, ONE, 100, 5000);
+	take_replica_info(p, ONE, 100);
+	take_master_info(p, ONE, 100, 6000);
+	assert_true(take_replica_info(p, OTHER, 1000));
 	assert_true(p->as_of == REPLICA_NEVER);
 }
 
@@ -139,7 +142,7 @@ static void one_whose_link_is_down_is_not_believed(void **state)
 {
 	struct replica_position *p = *state;
 
-	master(p, ONE, 100, 5000);
+	take_master_info(p, ONE, 100, 5000);
 	assert_false(replica_with(p, "down", 100, 1, 50));
 	assert_true(p->as_of == REPLICA_NEVER);
 	assert_true(replica_with(p, "up", 100, 1, 50));
@@ -153,11 +156,11 @@ static void one_that_is_ahead_counts_once_the_master_is_past_it(void **state)
 {
 	struct replica_position *p = *state;
 
-	master(p, ONE, 950, 5000);
-	assert_true(replica(p, ONE, 1000));
+	take_master_info(p, ONE, 950, 5000);
+	assert_true(take_replica_info(p, ONE, 1000));
 	assert_true(p->as_of == REPLICA_NEVER);
-	master(p, ONE, 1000, 6000);
-	assert_true(replica(p, ONE, 1050));
+	take_master_info(p, ONE, 1000, 6000);
+	assert_true(take_replica_info(p, ONE, 1050));
 	assert_int_equal(p->as_of, 6000);
 }
 
@@ -166,8 +169,8 @@ static void one_that_stays_ahead_never_counts(void **state)
 	struct replica_position *p = *state;
 
 	for (int i = 0; i < 10; i++) {
-		master(p, ONE, 950 + i, 5000 + i);
-		assert_true(replica(p, ONE, 1000));
+		take_master_info(p, ONE, 950 + i, 5000 + i);
+		assert_true(take_replica_info(p, ONE, 1000));
 		assert_true(p->as_of == REPLICA_NEVER);
 	}
 }
@@ -175,10 +178,10 @@ static void one_that_stays_ahead_never_counts(void **state)
 /* Both were at 1000; the master went back to 900, and then got new writes. */
 static void go_back(struct replica_position *p)
 {
-	master(p, ONE, 1000, 5000);
+	take_master_info(p, ONE, 1000, 5000);
 	assert_true(replica_with(p, "up", 1000, 991, 10));
 	assert_int_equal(p->as_of, 5000);
-	assert_true(master(p, ONE, 950, 6000));
+	assert_true(take_master_info(p, ONE, 950, 6000));
 	assert_true(p->as_of == REPLICA_NEVER);
 }
 
@@ -199,7 +202,7 @@ static void also_once_the_master_is_past_where_it_was(void **state)
 	assert_true(replica_with(p, "down", 1000, 991, 10));
 	/* Redis lets the replica continue from 1001 with its old data. */
 	for (int i = 1; i < 40; i++) {
-		master(p, ONE, 1000 + 10 * i, 6000 + i);
+		take_master_info(p, ONE, 1000 + 10 * i, 6000 + i);
 		/* The backlog is full in the end, and then moves on. */
 		replica_with(p, "up", 1000 + 10 * i,
 			     i < 10 ? 991 : 991 + 10 * i - 90,
@@ -213,12 +216,12 @@ static void until_it_has_fallen_back_as_well(void **state)
 	struct replica_position *p = *state;
 
 	go_back(p);
-	assert_true(replica(p, ONE, 1000));
-	master(p, ONE, 960, 7000);
-	replica(p, ONE, 970);
+	assert_true(take_replica_info(p, ONE, 1000));
+	take_master_info(p, ONE, 960, 7000);
+	take_replica_info(p, ONE, 970);
 	assert_true(p->as_of == REPLICA_NEVER);
-	master(p, ONE, 980, 8000);
-	assert_true(replica(p, ONE, 990));
+	take_master_info(p, ONE, 980, 8000);
+	assert_true(take_replica_info(p, ONE, 990));
 	assert_int_equal(p->as_of, 8000);
 }
 
@@ -228,7 +231,7 @@ static void or_has_been_sent_all_anew_further_on(void **state)
 
 	go_back(p);
 	assert_true(replica_with(p, "down", 1000, 991, 10));
-	master(p, ONE, 2000, 7000);
+	take_master_info(p, ONE, 2000, 7000);
 	/* The replica went back to 1500 meanwhile, and has caught up. */
 	assert_true(replica_with(p, "up", 2000, 1501, 99));
 	assert_int_equal(p->as_of, 7000);
@@ -239,9 +242,9 @@ static void or_has_followed_another(void **state)
 	struct replica_position *p = *state;
 
 	go_back(p);
-	assert_true(replica(p, OTHER, 1000));
-	master(p, ONE, 1100, 7000);
-	assert_true(replica(p, ONE, 1100));
+	assert_true(take_replica_info(p, OTHER, 1000));
+	take_master_info(p, ONE, 1100, 7000);
+	assert_true(take_replica_info(p, ONE, 1100));
 	assert_int_equal(p->as_of, 7000);
 }
 
@@ -249,13 +252,13 @@ static void one_that_fell_back_first_need_not_do_so_again(void **state)
 {
 	struct replica_position *p = *state;
 
-	master(p, ONE, 1000, 5000);
-	replica(p, ONE, 1000);
-	master(p, ONE, 1010, 6000);
-	assert_false(replica(p, ONE, 930));
+	take_master_info(p, ONE, 1000, 5000);
+	take_replica_info(p, ONE, 1000);
+	take_master_info(p, ONE, 1010, 6000);
+	assert_false(take_replica_info(p, ONE, 930));
 	p->reached = true; /* no answer at that time */
-	master(p, ONE, 940, 7000);
-	assert_true(replica(p, ONE, 945));
+	take_master_info(p, ONE, 940, 7000);
+	assert_true(take_replica_info(p, ONE, 945));
 	assert_int_equal(p->as_of, 7000);
 }
 
@@ -268,14 +271,14 @@ static void what_says_nothing_of_it_changes_nothing(void **state)
 		p, "master_replid:" ONE "\r\nmaster_repl_offset:x\r\n", 1));
 	assert_false(replica_position_of_master(
 		p, "master_replid:?\r\nmaster_repl_offset:5\r\n", 1));
-	master(p, ONE, 100, 5000);
+	take_master_info(p, ONE, 100, 5000);
 	assert_false(replica_position_of_replica(p, "slave_repl_offset:100"));
-	assert_false(replica(p, ONE, -1));
+	assert_false(take_replica_info(p, ONE, -1));
 	assert_true(p->as_of == REPLICA_NEVER);
-	assert_true(replica(p, ONE, 100));
+	assert_true(take_replica_info(p, ONE, 100));
 }
 
-#define TEST(f) cmocka_unit_test_setup(f, setup)
+#define TEST(f) cmocka_unit_test_setup(f, set_up_position)
 
 int main(void)
 {

@@ -1,7 +1,7 @@
 /* Each answer is counted and has its event, in this order. */
 #include "tests/unit/redirector/answer_world.h"
 
-static uint64_t sum(const uint64_t *n, size_t count)
+static uint64_t sum_counts(const uint64_t *n, size_t count)
 {
 	uint64_t all = 0;
 
@@ -17,8 +17,8 @@ static void assert_each_is_counted_once(struct answer_world *w, uint64_t asked)
 	struct aw_counts now;
 
 	aw_read_counts(w, &now);
-	assert_int_equal(sum(now.by_answer, COUNTER_HITS), asked);
-	assert_int_equal(sum(now.by_hour, HOUR_SILENT + 1), asked);
+	assert_int_equal(sum_counts(now.by_answer, COUNTER_HITS), asked);
+	assert_int_equal(sum_counts(now.by_hour, HOUR_SILENT + 1), asked);
 	assert_int_equal(
 		now.by_hour[HOUR_PRODUCED] + now.by_hour[HOUR_REFUSED] +
 			now.by_hour[HOUR_WITHHELD] + now.by_hour[HOUR_SILENT],

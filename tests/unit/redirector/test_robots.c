@@ -24,7 +24,7 @@ static void write_list(const struct world *w, const char *text)
 	assert_int_equal(fclose(out), 0);
 }
 
-static int setup(void **state)
+static int make_world(void **state)
 {
 	static char phone[] = "Phone1";
 	struct world *w = calloc(1, sizeof(*w));
@@ -41,7 +41,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static int drop_world(void **state)
 {
 	struct world *w = *state;
 
@@ -157,7 +157,7 @@ static void there_may_be_no_list(void **state)
 	robots_free(NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
 
 int main(void)
 {

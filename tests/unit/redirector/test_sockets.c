@@ -56,8 +56,8 @@ static bool is_there(const char *path)
 
 /* Returns the sockets of a process with this many threads that inherits `in`,
  * which is freed. */
-static struct sockets *made(struct world *w, size_t threads,
-			    struct inherited *in)
+static struct sockets *make_sockets(struct world *w, size_t threads,
+				    struct inherited *in)
 {
 	struct inherited *none = in ? in : inherited_new(&w->err);
 	struct sockets *s = sockets_new(&w->settings, threads, none, &w->err);
@@ -82,14 +82,14 @@ static struct inherited *handed_over(struct world *w, const struct sockets *s)
 	return in;
 }
 
-static size_t shared(const struct sockets *s)
+static size_t count_shared(const struct sockets *s)
 {
 	const int *ignored;
 
 	return sockets_shared(s, &ignored);
 }
 
-static size_t leftover(const struct sockets *s)
+static size_t count_leftover(const struct sockets *s)
 {
 	const int *ignored;
 
@@ -97,7 +97,7 @@ static size_t leftover(const struct sockets *s)
 }
 
 /* Returns how many threads have a socket of their own; closes them. */
-static size_t own(struct sockets *s, size_t threads)
+static size_t count_own(struct sockets *s, size_t threads)
 {
 	size_t count = 0;
 
@@ -114,13 +114,13 @@ static size_t own(struct sockets *s, size_t threads)
 static void each_thread_has_its_own(void **state)
 {
 	struct world *w = *state;
-	struct sockets *s = made(w, 3, NULL);
+	struct sockets *s = make_sockets(w, 3, NULL);
 
-	assert_int_equal(shared(s), 1); /* the Unix socket */
-	assert_int_equal(leftover(s), 0);
+	assert_int_equal(count_shared(s), 1); /* the Unix socket */
+	assert_int_equal(count_leftover(s), 0);
 	assert_true(sockets_handover(s) >= 0);
 	assert_false(sockets_are_all_inherited(s));
-	assert_int_equal(own(s, 3), 3);
+	assert_int_equal(count_own(s, 3), 3);
 	sockets_free(s);
 	assert_false(is_there(w->visits));
 	assert_false(is_there(w->handover));
@@ -129,13 +129,13 @@ static void each_thread_has_its_own(void **state)
 static void as_many_are_inherited_one_by_one(void **state)
 {
 	struct world *w = *state;
-	struct sockets *old = made(w, 3, NULL);
-	struct sockets *s = made(w, 3, handed_over(w, old));
+	struct sockets *old = make_sockets(w, 3, NULL);
+	struct sockets *s = make_sockets(w, 3, handed_over(w, old));
 
 	assert_true(sockets_are_all_inherited(s));
-	assert_int_equal(shared(s), 1);
-	assert_int_equal(leftover(s), 0);
-	assert_int_equal(own(s, 3), 3);
+	assert_int_equal(count_shared(s), 1);
+	assert_int_equal(count_leftover(s), 0);
+	assert_int_equal(count_own(s, 3), 3);
 	sockets_free(s);
 	sockets_free(old);
 }
@@ -143,12 +143,12 @@ static void as_many_are_inherited_one_by_one(void **state)
 static void those_of_more_threads_are_shared_by_all(void **state)
 {
 	struct world *w = *state;
-	struct sockets *old = made(w, 5, NULL);
-	struct sockets *s = made(w, 2, handed_over(w, old));
+	struct sockets *old = make_sockets(w, 5, NULL);
+	struct sockets *s = make_sockets(w, 2, handed_over(w, old));
 
-	assert_int_equal(shared(s), 3 + 1);
-	assert_int_equal(leftover(s), 0);
-	assert_int_equal(own(s, 2), 2);
+	assert_int_equal(count_shared(s), 3 + 1);
+	assert_int_equal(count_leftover(s), 0);
+	assert_int_equal(count_own(s, 2), 2);
 	sockets_free(s);
 	sockets_free(old);
 }
@@ -156,12 +156,12 @@ static void those_of_more_threads_are_shared_by_all(void **state)
 static void missing_ones_are_made(void **state)
 {
 	struct world *w = *state;
-	struct sockets *old = made(w, 1, NULL);
-	struct sockets *s = made(w, 3, handed_over(w, old));
+	struct sockets *old = make_sockets(w, 1, NULL);
+	struct sockets *s = make_sockets(w, 3, handed_over(w, old));
 
 	assert_false(sockets_are_all_inherited(s));
-	assert_int_equal(shared(s), 1);
-	assert_int_equal(own(s, 3), 3);
+	assert_int_equal(count_shared(s), 1);
+	assert_int_equal(count_own(s, 3), 3);
 	sockets_free(s);
 	sockets_free(old);
 }
@@ -176,28 +176,28 @@ static void one_that_cannot_be_bound_again_is_shared_by_all(void **state)
 
 	assert_int_equal(address_bind(w->listen, false, &fd, &w->err), 0);
 	assert_int_equal(inherited_add(in, fd, "web.socket", &w->err), 0);
-	s = made(w, 3, in);
-	assert_int_equal(shared(s), 1 + 1);
-	assert_int_equal(own(s, 3), 0);
+	s = make_sockets(w, 3, in);
+	assert_int_equal(count_shared(s), 1 + 1);
+	assert_int_equal(count_own(s, 3), 0);
 	sockets_free(s);
 }
 
 static void those_of_other_addresses_are_left_over(void **state)
 {
 	struct world *w = *state;
-	struct sockets *old = made(w, 2, NULL);
+	struct sockets *old = make_sockets(w, 2, NULL);
 	struct inherited *in = handed_over(w, old);
 	struct sockets *s;
 
 	free_address(w->listen);
 	w->settings.listen_unix = NULL;
 	w->settings.admin = NULL;
-	s = made(w, 2, in);
-	assert_int_equal(leftover(s), 2 + 1 + 1);
-	assert_int_equal(shared(s), 0);
+	s = make_sockets(w, 2, in);
+	assert_int_equal(count_leftover(s), 2 + 1 + 1);
+	assert_int_equal(count_shared(s), 0);
 	assert_int_equal(sockets_take_admin(s), -1);
 	sockets_close_leftover(s);
-	assert_int_equal(leftover(s), 0);
+	assert_int_equal(count_leftover(s), 0);
 	sockets_free(s);
 	sockets_free(old);
 }
@@ -205,15 +205,15 @@ static void those_of_other_addresses_are_left_over(void **state)
 static void files_stay_with_who_had_them_until_one_ends_for_good(void **state)
 {
 	struct world *w = *state;
-	struct sockets *old = made(w, 1, NULL);
-	struct sockets *s = made(w, 1, handed_over(w, old));
+	struct sockets *old = make_sockets(w, 1, NULL);
+	struct sockets *s = make_sockets(w, 1, handed_over(w, old));
 
 	/* The start of this successor failed. */
 	sockets_free(s);
 	assert_true(is_there(w->visits) && is_there(w->handover));
 	/* This successor starts, and owns the files that the predecessor
 	 * leaves. */
-	s = made(w, 1, handed_over(w, old));
+	s = make_sockets(w, 1, handed_over(w, old));
 	sockets_disown(old);
 	sockets_free(old);
 	assert_true(is_there(w->visits) && is_there(w->handover));
@@ -225,11 +225,11 @@ static void files_stay_with_who_had_them_until_one_ends_for_good(void **state)
 static void a_file_gets_the_mode_that_is_said_now(void **state)
 {
 	struct world *w = *state;
-	struct sockets *old = made(w, 1, NULL), *s;
+	struct sockets *old = make_sockets(w, 1, NULL), *s;
 	struct stat st;
 
 	snprintf(w->mode, sizeof(w->mode), "0600");
-	s = made(w, 1, handed_over(w, old));
+	s = make_sockets(w, 1, handed_over(w, old));
 	assert_int_equal(stat(w->visits, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	sockets_free(s);
@@ -240,7 +240,7 @@ static void a_file_gets_the_mode_that_is_said_now(void **state)
 static void the_file_of_a_socket_unit_is_left_alone(void **state)
 {
 	struct world *w = *state;
-	struct sockets *unit = made(w, 1, NULL), *s;
+	struct sockets *unit = make_sockets(w, 1, NULL), *s;
 	struct inherited *in = inherited_new(&w->err);
 	const int *fds;
 	struct stat st;
@@ -252,8 +252,8 @@ static void the_file_of_a_socket_unit_is_left_alone(void **state)
 	free_address(w->admin);
 	w->settings.handover_socket = NULL;
 	snprintf(w->mode, sizeof(w->mode), "0600");
-	s = made(w, 1, in);
-	assert_int_equal(shared(s), 1);
+	s = make_sockets(w, 1, in);
+	assert_int_equal(count_shared(s), 1);
 	sockets_unlink(s);
 	sockets_free(s);
 	assert_int_equal(stat(w->visits, &st), 0);
@@ -264,11 +264,11 @@ static void the_file_of_a_socket_unit_is_left_alone(void **state)
 static void a_socket_without_its_file_is_made_anew(void **state)
 {
 	struct world *w = *state;
-	struct sockets *old = made(w, 1, NULL), *s;
+	struct sockets *old = make_sockets(w, 1, NULL), *s;
 
 	unlink(w->visits);
-	s = made(w, 1, handed_over(w, old));
-	assert_int_equal(leftover(s), 0);
+	s = make_sockets(w, 1, handed_over(w, old));
+	assert_int_equal(count_leftover(s), 0);
 	assert_true(is_there(w->visits));
 	sockets_free(s);
 	sockets_free(old);
@@ -277,7 +277,7 @@ static void a_socket_without_its_file_is_made_anew(void **state)
 static void an_admin_port_that_is_taken_is_an_error(void **state)
 {
 	struct world *w = *state;
-	struct sockets *old = made(w, 1, NULL);
+	struct sockets *old = make_sockets(w, 1, NULL);
 	struct inherited *in = inherited_new(&w->err);
 
 	free_address(w->listen);

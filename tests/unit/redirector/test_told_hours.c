@@ -20,7 +20,8 @@ static int drop_hours(void **state)
 	return 0;
 }
 
-static bool take(struct told_hours *t, uint64_t redirected, int64_t now)
+static bool take_hour_if_due(struct told_hours *t, uint64_t redirected,
+			     int64_t now)
 {
 	struct hour_counts counts = {.hour = HOUR};
 
@@ -28,7 +29,7 @@ static bool take(struct told_hours *t, uint64_t redirected, int64_t now)
 	return told_hours_take(t, PLACE, &counts, now);
 }
 
-static void send(struct told_hours *t, bool stored)
+static void complete_receipt(struct told_hours *t, bool stored)
 {
 	receipt_expect(&t->receipts[PLACE]);
 	receipt_note(&t->receipts[PLACE], stored);
@@ -38,12 +39,12 @@ static void an_hour_is_told_until_an_hour_after_it_changed(void **state)
 {
 	struct told_hours *t = *state;
 
-	assert_true(take(t, 1, BEGIN));
-	assert_true(take(t, 1, BEGIN + HOUR_MS - 1));
-	assert_false(take(t, 1, BEGIN + HOUR_MS));
-	assert_true(take(t, 2, BEGIN + HOUR_MS + 1));
-	assert_true(take(t, 2, BEGIN + 2 * HOUR_MS));
-	assert_false(take(t, 2, BEGIN + 2 * HOUR_MS + 1));
+	assert_true(take_hour_if_due(t, 1, BEGIN));
+	assert_true(take_hour_if_due(t, 1, BEGIN + HOUR_MS - 1));
+	assert_false(take_hour_if_due(t, 1, BEGIN + HOUR_MS));
+	assert_true(take_hour_if_due(t, 2, BEGIN + HOUR_MS + 1));
+	assert_true(take_hour_if_due(t, 2, BEGIN + 2 * HOUR_MS));
+	assert_false(take_hour_if_due(t, 2, BEGIN + 2 * HOUR_MS + 1));
 }
 
 static void an_hour_that_was_not_stored_is_told_again_however_old(void **state)
@@ -51,15 +52,15 @@ static void an_hour_that_was_not_stored_is_told_again_however_old(void **state)
 	struct told_hours *t = *state;
 	int64_t later = BEGIN + 30 * HOUR_MS;
 
-	assert_true(take(t, 1, BEGIN));
-	send(t, false);
+	assert_true(take_hour_if_due(t, 1, BEGIN));
+	complete_receipt(t, false);
 	assert_int_equal(told_hours_count_failed(t), 1);
-	assert_true(take(t, 1, later));
+	assert_true(take_hour_if_due(t, 1, later));
 	assert_int_equal(told_hours_count_failed(t), 0);
-	send(t, false);
-	assert_true(take(t, 1, later + HOUR_MS));
-	send(t, true);
-	assert_false(take(t, 1, later + 2 * HOUR_MS));
+	complete_receipt(t, false);
+	assert_true(take_hour_if_due(t, 1, later + HOUR_MS));
+	complete_receipt(t, true);
+	assert_false(take_hour_if_due(t, 1, later + 2 * HOUR_MS));
 }
 
 static void a_place_without_an_hour_is_never_told(void **state)
@@ -69,7 +70,7 @@ static void a_place_without_an_hour_is_never_told(void **state)
 
 	assert_false(told_hours_take(t, PLACE, &none, BEGIN));
 	assert_true(told_hours_take(t, PLACE, &present, BEGIN));
-	send(t, false);
+	complete_receipt(t, false);
 	assert_false(told_hours_take(t, PLACE, &none, BEGIN + 1));
 	assert_int_equal(told_hours_count_failed(t), 0);
 }

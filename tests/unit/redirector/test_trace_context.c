@@ -8,7 +8,7 @@
 #define TRACE  "4bf92f3577b34da6a3ce929d0e0e4736"
 #define PARENT "00f067aa0ba902b7"
 
-static bool reads(const char *text, uint8_t id[TRACE_ID_SIZE])
+static bool read_trace_id(const char *text, uint8_t id[TRACE_ID_SIZE])
 {
 	return traceparent_read((struct http_slice){text, strlen(text)}, id);
 }
@@ -21,7 +21,7 @@ static void the_trace_id_is_read(void **state)
 	uint8_t id[TRACE_ID_SIZE];
 
 	(void)state;
-	assert_true(reads("00-" TRACE "-" PARENT "-01", id));
+	assert_true(read_trace_id("00-" TRACE "-" PARENT "-01", id));
 	assert_memory_equal(id, want, sizeof(id));
 }
 
@@ -31,8 +31,8 @@ static void any_flags_do(void **state)
 	uint8_t id[TRACE_ID_SIZE];
 
 	(void)state;
-	assert_true(reads("00-" TRACE "-" PARENT "-00", id));
-	assert_true(reads("00-" TRACE "-" PARENT "-ff", id));
+	assert_true(read_trace_id("00-" TRACE "-" PARENT "-00", id));
+	assert_true(read_trace_id("00-" TRACE "-" PARENT "-ff", id));
 }
 
 static void what_is_no_traceparent_is_refused_and_leaves_the_id(void **state)
@@ -64,7 +64,7 @@ static void what_is_no_traceparent_is_refused_and_leaves_the_id(void **state)
 	memset(id, 7, sizeof(id));
 	memset(untouched, 7, sizeof(untouched));
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (reads(others[i], id))
+		if (read_trace_id(others[i], id))
 			fail_msg("'%s' was read", others[i]);
 	assert_false(traceparent_read((struct http_slice){0}, id));
 	assert_memory_equal(id, untouched, sizeof(id));

@@ -51,7 +51,7 @@ struct world {
 	struct virtual_hosts *virtual_hosts;
 };
 
-static struct world make(size_t domain_count, char *unknown_hosts)
+static struct world make_world(size_t domain_count, char *unknown_hosts)
 {
 	const struct domains_config config = {.list = {two, domain_count}};
 	const struct redirector_settings settings = {
@@ -69,139 +69,140 @@ static struct world make(size_t domain_count, char *unknown_hosts)
 	return w;
 }
 
-static void drop(struct world *w)
+static void drop_world(struct world *w)
 {
 	virtual_hosts_free(w->virtual_hosts);
 	domains_free(w->domains);
 	linkstore_free(w->store);
 }
 
-static struct http_slice slice(const char *text)
+static struct http_slice slice_of(const char *text)
 {
 	return (struct http_slice){text, strlen(text)};
 }
 
-static bool shows(const struct world *w, const char *host,
-		  const char *link_domain, uint8_t space)
+static bool link_is_shown(const struct world *w, const char *host,
+			  const char *link_domain, uint8_t space)
 {
 	const struct cached_link link = {.domain = link_domain, .space = space};
 
 	return virtual_host_shows(
-		virtual_hosts_find(w->virtual_hosts, slice(host)), slice(host),
-		&link);
+		virtual_hosts_find(w->virtual_hosts, slice_of(host)),
+		slice_of(host), &link);
 }
 
 static void without_domains_every_host_shows_what_it_is_named(void **state)
 {
-	struct world w = make(0, serve_default);
+	struct world w = make_world(0, serve_default);
 
 	(void)state;
-	assert_true(shows(&w, "any.example", "", 0));
-	assert_true(shows(&w, "", "", 1));
-	assert_true(shows(&w, "Sho.rt:8080", "sho.rt", 0));
-	assert_false(shows(&w, "other.example", "sho.rt", 0));
-	assert_string_equal(
-		virtual_hosts_find(w.virtual_hosts, slice("x"))->fallback_url,
-		general_url);
-	drop(&w);
+	assert_true(link_is_shown(&w, "any.example", "", 0));
+	assert_true(link_is_shown(&w, "", "", 1));
+	assert_true(link_is_shown(&w, "Sho.rt:8080", "sho.rt", 0));
+	assert_false(link_is_shown(&w, "other.example", "sho.rt", 0));
+	assert_string_equal(virtual_hosts_find(w.virtual_hosts, slice_of("x"))
+				    ->fallback_url,
+			    general_url);
+	drop_world(&w);
 }
 
 static void a_link_is_shown_under_every_host_of_its_domain(void **state)
 {
-	struct world w = make(2, serve_default);
+	struct world w = make_world(2, serve_default);
 
 	(void)state;
-	assert_true(shows(&w, "promo.example", "promo", 1));
-	assert_true(shows(&w, "OLD.example:80", "promo", 1));
-	assert_false(shows(&w, "sho.rt", "promo", 1));
-	assert_true(shows(&w, "sho.rt", "main", 1));
-	drop(&w);
+	assert_true(link_is_shown(&w, "promo.example", "promo", 1));
+	assert_true(link_is_shown(&w, "OLD.example:80", "promo", 1));
+	assert_false(link_is_shown(&w, "sho.rt", "promo", 1));
+	assert_true(link_is_shown(&w, "sho.rt", "main", 1));
+	drop_world(&w);
 }
 
 /* The link must not appear under a domain that was added after it. */
 static void a_link_of_no_domain_is_the_default_ones(void **state)
 {
-	struct world w = make(2, serve_default);
+	struct world w = make_world(2, serve_default);
 
 	(void)state;
-	assert_true(shows(&w, "sho.rt", "", 1));
-	assert_true(shows(&w, "other.example", "", 1));
-	assert_false(shows(&w, "promo.example", "", 1));
-	assert_false(shows(&w, "old.example", "", 1));
-	drop(&w);
+	assert_true(link_is_shown(&w, "sho.rt", "", 1));
+	assert_true(link_is_shown(&w, "other.example", "", 1));
+	assert_false(link_is_shown(&w, "promo.example", "", 1));
+	assert_false(link_is_shown(&w, "old.example", "", 1));
+	drop_world(&w);
 }
 
 static void a_name_that_is_no_host_does_not_show(void **state)
 {
-	struct world w = make(2, serve_default);
+	struct world w = make_world(2, serve_default);
 
 	(void)state;
-	assert_false(shows(&w, "sho.rt", "sho.rt", 1));
-	assert_false(shows(&w, "sho.rt", "gone", 1));
-	drop(&w);
+	assert_false(link_is_shown(&w, "sho.rt", "sho.rt", 1));
+	assert_false(link_is_shown(&w, "sho.rt", "gone", 1));
+	drop_world(&w);
 }
 
 static void a_domain_shows_the_spaces_it_allows(void **state)
 {
-	struct world w = make(2, serve_default);
+	struct world w = make_world(2, serve_default);
 
 	(void)state;
-	assert_false(shows(&w, "promo.example", "promo", 0));
-	assert_true(shows(&w, "promo.example", "promo", 1));
-	assert_true(shows(&w, "sho.rt", "", 0));
-	drop(&w);
+	assert_false(link_is_shown(&w, "promo.example", "promo", 0));
+	assert_true(link_is_shown(&w, "promo.example", "promo", 1));
+	assert_true(link_is_shown(&w, "sho.rt", "", 0));
+	drop_world(&w);
 }
 
 static void an_unknown_host_is_the_default_domains(void **state)
 {
-	struct world w = make(2, serve_default);
+	struct world w = make_world(2, serve_default);
 
 	(void)state;
-	assert_true(shows(&w, "other.example", "main", 0));
-	assert_true(shows(&w, "", "main", 0));
-	assert_false(shows(&w, "other.example", "promo", 1));
+	assert_true(link_is_shown(&w, "other.example", "main", 0));
+	assert_true(link_is_shown(&w, "", "main", 0));
+	assert_false(link_is_shown(&w, "other.example", "promo", 1));
 	assert_false(virtual_hosts_refuse_some(w.virtual_hosts));
-	assert_false(
-		virtual_hosts_refuse(w.virtual_hosts, slice("other.example")));
-	drop(&w);
+	assert_false(virtual_hosts_refuse(w.virtual_hosts,
+					  slice_of("other.example")));
+	drop_world(&w);
 }
 
 static void an_unknown_host_can_be_refused(void **state)
 {
-	struct world w = make(2, refuse);
+	struct world w = make_world(2, refuse);
 
 	(void)state;
 	assert_true(virtual_hosts_refuse_some(w.virtual_hosts));
-	assert_true(
-		virtual_hosts_refuse(w.virtual_hosts, slice("other.example")));
-	assert_true(virtual_hosts_refuse(w.virtual_hosts, slice("")));
+	assert_true(virtual_hosts_refuse(w.virtual_hosts,
+					 slice_of("other.example")));
+	assert_true(virtual_hosts_refuse(w.virtual_hosts, slice_of("")));
 	assert_false(
-		virtual_hosts_refuse(w.virtual_hosts, slice("SHO.rt:443")));
-	drop(&w);
+		virtual_hosts_refuse(w.virtual_hosts, slice_of("SHO.rt:443")));
+	drop_world(&w);
 }
 
 static void without_domains_no_host_is_refused(void **state)
 {
-	struct world w = make(0, refuse);
+	struct world w = make_world(0, refuse);
 
 	(void)state;
 	assert_false(virtual_hosts_refuse_some(w.virtual_hosts));
-	drop(&w);
+	drop_world(&w);
 }
 
 static void a_domain_may_have_a_fallback_of_its_own(void **state)
 {
-	struct world w = make(2, serve_default);
+	struct world w = make_world(2, serve_default);
 
 	(void)state;
 	assert_string_equal(
-		virtual_hosts_find(w.virtual_hosts, slice("promo.example"))
+		virtual_hosts_find(w.virtual_hosts, slice_of("promo.example"))
 			->fallback_url,
 		promo_url);
-	assert_string_equal(virtual_hosts_find(w.virtual_hosts, slice("sho.rt"))
-				    ->fallback_url,
-			    general_url);
-	drop(&w);
+	assert_string_equal(
+		virtual_hosts_find(w.virtual_hosts, slice_of("sho.rt"))
+			->fallback_url,
+		general_url);
+	drop_world(&w);
 }
 
 int main(void)

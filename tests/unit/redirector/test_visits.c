@@ -214,7 +214,7 @@ static void no_code_is_denied_before_its_space_was_found(void **state)
 
 /* --- without Redis -------------------------------------------------------- */
 
-static long unavailable(struct visit_world *w)
+static long read_unavailable_count(struct visit_world *w)
 {
 	return vw_counted(w, VW_ANSWER("unavailable", "503")) +
 	       vw_counted(w, VW_ANSWER("breaker_open", "503"));
@@ -232,10 +232,10 @@ static void a_link_stands_in_for_itself_without_redis(void **state)
 	vw_end_redis(w);
 	assert_int_equal(vw_visit(w, "/spring-sale"), 302);
 	assert_int_equal(vw_counted(w, VW_STALE), 1);
-	assert_int_equal(unavailable(w), 0);
+	assert_int_equal(read_unavailable_count(w), 0);
 	assert_int_equal(vw_visit(w, "/three-times"), 503);
 	assert_int_equal(vw_visit(w, "/autumn-sale"), 503);
-	assert_int_equal(unavailable(w), 2);
+	assert_int_equal(read_unavailable_count(w), 2);
 	assert_int_equal(vw_counted(w, VW_STALE), 1);
 	vw_stop(w);
 }

@@ -3,7 +3,7 @@
 
 #include "common/clock.h"
 
-static int start(void **state)
+static int start_server(void **state)
 {
 	static struct redis_server server;
 
@@ -12,7 +12,7 @@ static int start(void **state)
 	return 0;
 }
 
-static int stop(void **state)
+static int stop_server(void **state)
 {
 	redis_server_stop(*state);
 	return 0;
@@ -201,7 +201,8 @@ static void a_restarted_server_is_connected_to_again(void **state)
 }
 
 /* Sends REPLICAOF over a connection that requires no role. */
-static void follow(struct redis_server *s, const char *host, const char *port)
+static void send_replicaof(struct redis_server *s, const char *host,
+			   const char *port)
 {
 	redisContext *c = redisConnectUnix(s->address + strlen("unix:"));
 	redisReply *reply;
@@ -234,7 +235,7 @@ static void a_master_that_has_become_a_replica_is_not_confirmed(void **state)
 	assert_int_equal(redis_confirm_master(r, &err), -1);
 	assert_int_equal(read_one(r, &err), 0);
 	assert_int_equal(redis_confirm_master(r, &err), 0);
-	follow(s, "127.0.0.1", "1");
+	send_replicaof(s, "127.0.0.1", "1");
 	assert_int_equal(read_one(r, &err), 0);
 	assert_int_equal(redis_confirm_master(r, &err), -1);
 	assert_true(err.retriable);
@@ -242,7 +243,7 @@ static void a_master_that_has_become_a_replica_is_not_confirmed(void **state)
 	/* The connection was closed: the next command searches for the master.
 	 */
 	assert_int_equal(read_one(r, &err), -1);
-	follow(s, "NO", "ONE");
+	send_replicaof(s, "NO", "ONE");
 	assert_int_equal(read_one(r, &err), 0);
 	redis_free(r);
 }
@@ -257,12 +258,12 @@ reads_do_not_go_on_at_a_master_that_has_become_a_replica(void **state)
 	int status = read_one(r, &err);
 
 	assert_int_equal(status, 0);
-	follow(s, "127.0.0.1", "1");
+	send_replicaof(s, "127.0.0.1", "1");
 	for (int i = 0; i < 6000 && status == 0; i++) {
 		usleep(10000);
 		status = read_one(r, &err);
 	}
-	follow(s, "NO", "ONE");
+	send_replicaof(s, "NO", "ONE");
 	assert_int_equal(status, -1);
 	assert_true(err.retriable);
 	assert_non_null(strstr(err.text, "it is a replica"));
@@ -306,5 +307,5 @@ int main(void)
 		cmocka_unit_test(an_address_says_what_it_should_look_like),
 	};
 
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start_server, stop_server);
 }

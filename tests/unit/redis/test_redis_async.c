@@ -72,7 +72,7 @@ static void run_until_up(struct fixture *f)
 	f->stop_when_up = false;
 }
 
-static int setup(void **state)
+static int setup_fixture(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct error err;
@@ -91,7 +91,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static int teardown_fixture(void **state)
 {
 	struct fixture *f = *state;
 
@@ -333,7 +333,8 @@ static void a_command_from_a_callback_of_a_lost_one_is_refused(void **state)
 	assert_int_equal(again.refused, 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)                                                             \
+	cmocka_unit_test_setup_teardown(name, setup_fixture, teardown_fixture)
 
 int main(void)
 {

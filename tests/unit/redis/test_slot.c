@@ -3,7 +3,7 @@
 
 #include "common/redis/slot.h"
 
-static unsigned slot(const char *key)
+static unsigned slot_of_key(const char *key)
 {
 	return redis_slot(key, strlen(key));
 }
@@ -12,17 +12,18 @@ static unsigned slot(const char *key)
 static void the_sum_is_that_of_the_specification(void **state)
 {
 	(void)state;
-	assert_int_equal(slot("123456789"), 0x31c3 % REDIS_SLOTS);
+	assert_int_equal(slot_of_key("123456789"), 0x31c3 % REDIS_SLOTS);
 }
 
 static void only_what_is_in_braces_counts(void **state)
 {
 	(void)state;
-	assert_int_equal(slot("m:{s7:42}"), slot("s7:42"));
-	assert_int_equal(slot("l:{s7:42}:abc"), slot("m:{s7:42}"));
-	assert_int_equal(slot("{a}{b}"), slot("a"));
-	assert_int_not_equal(slot("a{}b"), slot("b"));
-	assert_int_not_equal(slot("a{b"), slot("b"));
+	assert_int_equal(slot_of_key("m:{s7:42}"), slot_of_key("s7:42"));
+	assert_int_equal(slot_of_key("l:{s7:42}:abc"),
+			 slot_of_key("m:{s7:42}"));
+	assert_int_equal(slot_of_key("{a}{b}"), slot_of_key("a"));
+	assert_int_not_equal(slot_of_key("a{}b"), slot_of_key("b"));
+	assert_int_not_equal(slot_of_key("a{b"), slot_of_key("b"));
 }
 
 static void redis_reckons_the_same(void **state)
@@ -40,7 +41,7 @@ static void redis_reckons_the_same(void **state)
 		snprintf(question, sizeof(question), "CLUSTER KEYSLOT %s",
 			 keys[i]);
 		assert_int_equal(redis_server_number(&server, question),
-				 slot(keys[i]));
+				 slot_of_key(keys[i]));
 	}
 	redis_server_stop(&server);
 }

@@ -14,8 +14,8 @@ static redisReply reply_of(int type, const char *text)
 
 /* --- addresses ------------------------------------------------------------ */
 
-static int parse(const char *address, struct redis_targets *t,
-		 struct error *err)
+static int parse_addresses(const char *address, struct redis_targets *t,
+			   struct error *err)
 {
 	struct redis_config config = {.address = drop_const(address)};
 
@@ -28,7 +28,7 @@ static void of_a_list_each_is_an_address(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(parse("a:1, [::1]:2 ,unix:/s", &t, &err), 0);
+	assert_int_equal(parse_addresses("a:1, [::1]:2 ,unix:/s", &t, &err), 0);
 	assert_int_equal(t.count, 3);
 	assert_false(t.sentinels);
 	assert_string_equal(t.all[0].text, "a:1");
@@ -47,7 +47,7 @@ static void what_is_no_list_of_addresses_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_int_equal(parse(bad[i], &t, &err), -1);
+		assert_int_equal(parse_addresses(bad[i], &t, &err), -1);
 		assert_int_equal(err.code, ERROR_CONFIG);
 	}
 }
@@ -117,8 +117,8 @@ static void who_may_not_ask_believes(void **state)
 
 /* --- sentinels ------------------------------------------------------------ */
 
-static int ask(const char *host, const char *port, struct redis_address *a,
-	       struct error *err)
+static int parse_master_reply(const char *host, const char *port,
+			      struct redis_address *a, struct error *err)
 {
 	const struct redis_config config = {.master_name = drop_const("m")};
 	redisReply parts[2] = {reply_of(REDIS_REPLY_STRING, host),
@@ -136,10 +136,10 @@ static void a_sentinel_tells_host_and_port(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(ask("10.0.0.1", "6380", &a, &err), 0);
+	assert_int_equal(parse_master_reply("10.0.0.1", "6380", &a, &err), 0);
 	assert_string_equal(a.host, "10.0.0.1");
 	assert_int_equal(a.port, 6380);
-	assert_int_equal(ask("fd00::1", "6380", &a, &err), 0);
+	assert_int_equal(parse_master_reply("fd00::1", "6380", &a, &err), 0);
 	assert_string_equal(a.host, "fd00::1");
 }
 
@@ -153,8 +153,8 @@ struct known {
 	redisReply reply, texts[FIELDS], *elements[FIELDS];
 };
 
-static redisReply *know(struct known *k, const char *port, const char *flags,
-			const char *link)
+static redisReply *make_known_replica(struct known *k, const char *port,
+				      const char *flags, const char *link)
 {
 	const char *const texts[FIELDS] = {
 		"ip",  "10.0.0.1",	     "port", port, "flags",
@@ -171,7 +171,8 @@ static redisReply *know(struct known *k, const char *port, const char *flags,
 }
 
 /* Returns the port of the chosen replica; 0: none. */
-static int pick(redisReply **all, size_t count, size_t which, struct error *err)
+static int choose_replica_port(redisReply **all, size_t count, size_t which,
+			       struct error *err)
 {
 	const struct redis_config config = {.master_name = drop_const("m")};
 	const redisReply reply = {
@@ -187,20 +188,20 @@ static void of_the_replicas_those_that_are_up_take_turns(void **state)
 {
 	struct known k[5];
 	redisReply *all[] = {
-		know(&k[0], "1", "s_down,slave", "ok"),
-		know(&k[1], "2", "slave", "ok"),
-		know(&k[2], "3", "slave", "err"),
-		know(&k[3], "4", "slave,disconnected", "ok"),
-		know(&k[4], "5", "slave", "ok"),
+		make_known_replica(&k[0], "1", "s_down,slave", "ok"),
+		make_known_replica(&k[1], "2", "slave", "ok"),
+		make_known_replica(&k[2], "3", "slave", "err"),
+		make_known_replica(&k[3], "4", "slave,disconnected", "ok"),
+		make_known_replica(&k[4], "5", "slave", "ok"),
 	};
 	struct error err;
 
 	(void)state;
-	assert_int_equal(pick(all, 5, 0, &err), 2);
-	assert_int_equal(pick(all, 5, 1, &err), 5);
-	assert_int_equal(pick(all, 5, 2, &err), 2);
+	assert_int_equal(choose_replica_port(all, 5, 0, &err), 2);
+	assert_int_equal(choose_replica_port(all, 5, 1, &err), 5);
+	assert_int_equal(choose_replica_port(all, 5, 2, &err), 2);
 	/* A replica that lost its master for a while is better than none. */
-	assert_int_equal(pick(all + 2, 1, 7, &err), 3);
+	assert_int_equal(choose_replica_port(all + 2, 1, 7, &err), 3);
 }
 
 static void without_a_replica_that_is_up_the_reason_is_told(void **state)
@@ -210,17 +211,18 @@ static void without_a_replica_that_is_up_the_reason_is_told(void **state)
 				 "ERR No such master with that name");
 	redisReply nil = {.type = REDIS_REPLY_NIL};
 	struct known k[1];
-	redisReply *all[] = {know(&k[0], "1", "o_down,slave", "ok"), &nil};
+	redisReply *all[] = {
+		make_known_replica(&k[0], "1", "o_down,slave", "ok"), &nil};
 	struct redis_address a;
 	struct error err;
 
 	(void)state;
-	assert_int_equal(pick(all, 0, 0, &err), 0);
+	assert_int_equal(choose_replica_port(all, 0, 0, &err), 0);
 	assert_non_null(strstr(err.text, "no replica of 'm' that is up"));
 	assert_true(err.retriable);
-	assert_int_equal(pick(all, 2, 0, &err), 0);
-	know(&k[0], "0", "slave", "ok");
-	assert_int_equal(pick(all, 1, 0, &err), 0);
+	assert_int_equal(choose_replica_port(all, 2, 0, &err), 0);
+	make_known_replica(&k[0], "0", "slave", "ok");
+	assert_int_equal(choose_replica_port(all, 1, 0, &err), 0);
 	assert_true(err.retriable);
 	assert_int_equal(redis_parse_replicas(&no, &config, 0, &a, &err), -1);
 	assert_non_null(strstr(err.text, "No such master"));
@@ -232,19 +234,19 @@ static void without_a_replica_that_is_up_the_reason_is_told(void **state)
 static void fields_that_are_missing_make_no_replica(void **state)
 {
 	struct known k;
-	redisReply *all[] = {know(&k, "1", "slave", "ok")};
+	redisReply *all[] = {make_known_replica(&k, "1", "slave", "ok")};
 	struct error err;
 
 	(void)state;
 	for (size_t n = 0; n < 6; n++) {
 		k.reply.elements = n;
-		assert_int_equal(pick(all, 1, 0, &err), 0);
+		assert_int_equal(choose_replica_port(all, 1, 0, &err), 0);
 	}
 	k.reply.elements = FIELDS;
 	for (size_t i = 0; i < 6; i++) {
-		know(&k, "1", "slave", "ok");
+		make_known_replica(&k, "1", "slave", "ok");
 		k.texts[i].type = REDIS_REPLY_INTEGER;
-		assert_int_equal(pick(all, 1, 0, &err), 0);
+		assert_int_equal(choose_replica_port(all, 1, 0, &err), 0);
 	}
 }
 
@@ -275,9 +277,9 @@ static void what_no_sentinel_says_is_refused_and_tried_again(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(ask("10.0.0.1", "0", &a, &err), -1);
+	assert_int_equal(parse_master_reply("10.0.0.1", "0", &a, &err), -1);
 	assert_true(err.retriable);
-	assert_int_equal(ask("", "6380", &a, &err), -1);
+	assert_int_equal(parse_master_reply("", "6380", &a, &err), -1);
 	assert_int_equal(redis_parse_master(&nil, &config, &a, &err), -1);
 	assert_non_null(strstr(err.text, "no master 'm'"));
 	assert_int_equal(redis_parse_master(&text, &config, &a, &err), -1);

@@ -11,7 +11,7 @@ struct taken {
 	int64_t numbers[VALUES_MAX];
 };
 
-static int start(void **state)
+static int start_server(void **state)
 {
 	static struct redis_server server;
 
@@ -20,13 +20,13 @@ static int start(void **state)
 	return 0;
 }
 
-static int stop(void **state)
+static int stop_server(void **state)
 {
 	redis_server_stop(*state);
 	return 0;
 }
 
-static void note(void *arg, size_t i, const struct redis_value *value)
+static void record_value(void *arg, size_t i, const struct redis_value *value)
 {
 	struct taken *t = arg;
 
@@ -39,27 +39,28 @@ static void note(void *arg, size_t i, const struct redis_value *value)
 	t->count++;
 }
 
-static void append(struct redis_server *s, int argc, const char **argv)
+static void append_command(struct redis_server *s, int argc, const char **argv)
 {
 	struct error err;
 
 	assert_int_equal(redis_append(s->redis, argc, argv, NULL, &err), 0);
 }
 
-static struct taken take(struct redis_server *s)
+static struct taken take_values(struct redis_server *s)
 {
 	struct taken t = {0};
 	struct error err;
 
-	if (redis_take_values(s->redis, note, &t, &err))
+	if (redis_take_values(s->redis, record_value, &t, &err))
 		fail_msg("%s", err.text);
 	return t;
 }
 
-static struct taken answer(struct redis_server *s, int argc, const char **argv)
+static struct taken query_values(struct redis_server *s, int argc,
+				 const char **argv)
 {
-	append(s, argc, argv);
-	return take(s);
+	append_command(s, argc, argv);
+	return take_values(s);
 }
 
 static void an_array_comes_value_by_value(void **state)
@@ -69,8 +70,8 @@ static void an_array_comes_value_by_value(void **state)
 	struct redis_server *s = *state;
 	struct taken t;
 
-	answer(s, 5, set);
-	t = answer(s, 4, get);
+	query_values(s, 5, set);
+	t = query_values(s, 4, get);
 	assert_int_equal(t.count, 3);
 	assert_int_equal(t.places[2], 2);
 	assert_string_equal(t.texts[0], "one");
@@ -81,7 +82,7 @@ static void an_array_comes_value_by_value(void **state)
 static void a_single_reply_is_value_0(void **state)
 {
 	const char *incr[] = {"INCR", "n"};
-	struct taken t = answer(*state, 2, incr);
+	struct taken t = query_values(*state, 2, incr);
 
 	assert_int_equal(t.count, 1);
 	assert_int_equal(t.places[0], 0);
@@ -92,7 +93,7 @@ static void a_single_reply_is_value_0(void **state)
 static void an_error_reply_is_a_value_too(void **state)
 {
 	const char *wrong[] = {"GET"};
-	struct taken t = answer(*state, 1, wrong);
+	struct taken t = query_values(*state, 1, wrong);
 
 	assert_int_equal(t.types[0], REDIS_VALUE_ERROR);
 	assert_non_null(strstr(t.texts[0], "wrong number of arguments"));
@@ -102,7 +103,7 @@ static void an_empty_array_has_no_values(void **state)
 {
 	const char *range[] = {"LRANGE", "none", "0", "-1"};
 
-	assert_int_equal(answer(*state, 4, range).count, 0);
+	assert_int_equal(query_values(*state, 4, range).count, 0);
 }
 
 static void arrays_in_arrays_are_refused_and_the_next_reply_is_whole(void **st)
@@ -113,11 +114,12 @@ static void arrays_in_arrays_are_refused_and_the_next_reply_is_whole(void **st)
 	struct taken t = {0};
 	struct error err;
 
-	append(s, 3, nested);
-	append(s, 2, echo);
-	assert_int_equal(redis_take_values(s->redis, note, &t, &err), -1);
+	append_command(s, 3, nested);
+	append_command(s, 2, echo);
+	assert_int_equal(redis_take_values(s->redis, record_value, &t, &err),
+			 -1);
 	assert_int_equal(err.code, ERROR_PROTOCOL);
-	assert_string_equal(take(s).texts[0], "after");
+	assert_string_equal(take_values(s).texts[0], "after");
 }
 
 static void kept_replies_and_passed_ones_follow_each_other(void **state)
@@ -127,10 +129,10 @@ static void kept_replies_and_passed_ones_follow_each_other(void **state)
 	redisReply *reply;
 	struct error err;
 
-	append(s, 2, first);
-	append(s, 2, second);
+	append_command(s, 2, first);
+	append_command(s, 2, second);
 	assert_int_equal(redis_flush(s->redis, &err), 0);
-	assert_string_equal(take(s).texts[0], "first");
+	assert_string_equal(take_values(s).texts[0], "first");
 	assert_int_equal(redis_take_reply(s->redis, &reply, &err), 0);
 	assert_string_equal(reply->str, "second");
 	freeReplyObject(reply);
@@ -142,7 +144,8 @@ static void nothing_owed_is_an_error(void **state)
 	struct taken t = {0};
 	struct error err;
 
-	assert_int_equal(redis_take_values(s->redis, note, &t, &err), -1);
+	assert_int_equal(redis_take_values(s->redis, record_value, &t, &err),
+			 -1);
 	assert_int_equal(err.code, ERROR_REMOTE);
 }
 
@@ -153,13 +156,14 @@ static void a_server_that_dies_is_an_error_and_then_forgotten(void **state)
 	struct taken t = {0};
 	struct error err;
 
-	append(s, 2, echo);
+	append_command(s, 2, echo);
 	redis_server_kill(s);
-	assert_int_equal(redis_take_values(s->redis, note, &t, &err), -1);
+	assert_int_equal(redis_take_values(s->redis, record_value, &t, &err),
+			 -1);
 	assert_true(err.retriable);
 	redis_server_run(s);
 	redis_server_await(s);
-	assert_string_equal(answer(s, 2, echo).texts[0], "hello");
+	assert_string_equal(query_values(s, 2, echo).texts[0], "hello");
 }
 
 static void a_lone_redis_does_not_keep_slots_apart(void **state)
@@ -204,5 +208,5 @@ int main(void)
 		cmocka_unit_test(a_node_of_a_cluster_does),
 	};
 
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start_server, stop_server);
 }

@@ -20,7 +20,7 @@ struct world {
 	struct spool *spool;
 };
 
-static inline struct spool *reopen(struct world *w)
+static inline struct spool *reopen_spool(struct world *w)
 {
 	struct error err = {0};
 
@@ -38,7 +38,7 @@ static inline int make_world(void **state)
 	snprintf(w->dir, sizeof(w->dir), "/tmp/shortloop-spool-XXXXXX");
 	assert_non_null(mkdtemp(w->dir));
 	w->options = (struct spool_options){w->dir, 1 << 20, 0};
-	reopen(w);
+	reopen_spool(w);
 	*state = w;
 	return 0;
 }
@@ -80,7 +80,7 @@ static inline size_t try_append(struct world *w, uint64_t first, size_t count,
 	return appended;
 }
 
-static inline void append(struct world *w, uint64_t first, size_t count)
+static inline void append_events(struct world *w, uint64_t first, size_t count)
 {
 	struct error err = {0};
 
@@ -131,7 +131,7 @@ static inline void acknowledge_all(struct world *w)
 	spool_acknowledge(w->spool, spool_next_number(w->spool));
 }
 
-static inline struct spool_usage usage(struct world *w)
+static inline struct spool_usage read_usage(struct world *w)
 {
 	struct spool_usage u;
 
@@ -169,8 +169,8 @@ static inline void make_segments(struct world *w, size_t count)
 	uint64_t first;
 
 	w->options.segment_bytes = 100;
-	reopen(w);
-	append(w, 0, 2 * count);
+	reopen_spool(w);
+	append_events(w, 0, 2 * count);
 	assert_int_equal(segment_count(w, &first), count);
 }
 

@@ -7,8 +7,8 @@ static void records_come_back_in_order_over_many_segments(void **state)
 	uint64_t first;
 
 	w->options.segment_bytes = 1000;
-	reopen(w);
-	append(w, 0, 300);
+	reopen_spool(w);
+	append_events(w, 0, 300);
 	assert_true(segment_count(w, &first) > 10);
 	read_events(w, 0, 300, false);
 	is_read_to_the_end(w, 0);
@@ -19,9 +19,9 @@ static void what_is_appended_while_it_is_read_comes_behind(void **state)
 	struct world *w = *state;
 
 	w->options.segment_bytes = 500;
-	reopen(w);
+	reopen_spool(w);
 	for (uint64_t i = 0; i < 100; i += 4) {
-		append(w, i, 4);
+		append_events(w, i, 4);
 		read_events(w, i, 4, false);
 		is_read_to_the_end(w, 0);
 	}
@@ -34,19 +34,19 @@ static void segments_go_when_their_records_are_done_with(void **state)
 	size_t count;
 
 	w->options.segment_bytes = 1000;
-	reopen(w);
-	append(w, 0, 100);
+	reopen_spool(w);
+	append_events(w, 0, 100);
 	read_events(w, 0, 50, false);
 	count = segment_count(w, &first);
 	acknowledge_all(w);
 	assert_true(segment_count(w, &first) < count);
 	assert_true(first <= spool_next_number(w->spool));
-	assert_int_equal(usage(w).records, 50);
+	assert_int_equal(read_usage(w).records, 50);
 	read_events(w, 50, 50, false);
 	acknowledge_all(w);
 	assert_int_equal(segment_count(w, &first), 0);
-	assert_int_equal(usage(w).records, 0);
-	assert_int_equal(usage(w).bytes, 0);
+	assert_int_equal(read_usage(w).records, 0);
+	assert_int_equal(read_usage(w).bytes, 0);
 }
 
 static void an_empty_spool_goes_on_with_higher_numbers(void **state)
@@ -54,13 +54,13 @@ static void an_empty_spool_goes_on_with_higher_numbers(void **state)
 	struct world *w = *state;
 	uint64_t number;
 
-	append(w, 0, 3);
+	append_events(w, 0, 3);
 	read_events(w, 0, 3, false);
 	acknowledge_all(w);
 	number = spool_next_number(w->spool);
-	reopen(w);
+	reopen_spool(w);
 	is_read_to_the_end(w, 0);
-	append(w, 3, 1);
+	append_events(w, 3, 1);
 	assert_int_equal(next_record(w, 0).number, number);
 }
 
@@ -68,14 +68,14 @@ static void usage_tells_records_bytes_and_the_next_ones_time(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(usage(w).next_ms, 0);
-	append(w, 17, 2);
-	assert_int_equal(usage(w).records, 2);
-	assert_int_equal(usage(w).bytes,
+	assert_int_equal(read_usage(w).next_ms, 0);
+	append_events(w, 17, 2);
+	assert_int_equal(read_usage(w).records, 2);
+	assert_int_equal(read_usage(w).bytes,
 			 SEGMENT_HEADER_SIZE + 2 * (SPOOL_HEADER_SIZE + 8));
-	assert_int_equal(usage(w).next_ms, 17);
+	assert_int_equal(read_usage(w).next_ms, 17);
 	read_events(w, 17, 1, false);
-	assert_int_equal(usage(w).next_ms, 18);
+	assert_int_equal(read_usage(w).next_ms, 18);
 }
 
 static void it_takes_so_many_bytes_and_no_more(void **state)
@@ -86,16 +86,16 @@ static void it_takes_so_many_bytes_and_no_more(void **state)
 
 	w->options.max_bytes = 4096;
 	w->options.segment_bytes = 1024;
-	reopen(w);
+	reopen_spool(w);
 	taken = try_append(w, 0, 1000, &err);
 	assert_int_equal(err.code, ERROR_FULL);
 	assert_true(taken > 50 && taken < 100);
-	assert_true(usage(w).bytes <= 4096);
+	assert_true(read_usage(w).bytes <= 4096);
 	read_events(w, 0, taken, false);
 	is_read_to_the_end(w, 0);
 	/* Acknowledged records free their room. */
 	acknowledge_all(w);
-	append(w, taken, 10);
+	append_events(w, taken, 10);
 	read_events(w, taken, 10, false);
 }
 
@@ -110,11 +110,11 @@ static void its_last_byte_is_used(void **state)
 
 	w->options.max_bytes =
 		SEGMENT_HEADER_SIZE + 2 * (SPOOL_HEADER_SIZE + 1);
-	reopen(w);
+	reopen_spool(w);
 	assert_int_equal(spool_append(w->spool, records, 3, &appended, &err),
 			 -1);
 	assert_int_equal(appended, 2);
-	assert_int_equal(usage(w).bytes, w->options.max_bytes);
+	assert_int_equal(read_usage(w).bytes, w->options.max_bytes);
 }
 
 static void some_of_a_call_may_be_appended(void **state)
@@ -125,7 +125,7 @@ static void some_of_a_call_may_be_appended(void **state)
 	size_t appended;
 
 	w->options.max_bytes = 1024;
-	reopen(w);
+	reopen_spool(w);
 	for (size_t i = 0; i < 100; i++)
 		records[i] =
 			(struct spool_record){0, (int64_t)i, false, "x", 1};
@@ -170,12 +170,12 @@ static void what_is_done_with_stays_so(void **state)
 {
 	struct world *w = *state;
 
-	append(w, 0, 4);
+	append_events(w, 0, 4);
 	read_events(w, 0, 3, false);
 	acknowledge_all(w);
 	spool_acknowledge(w->spool, 1);
-	assert_int_equal(usage(w).records, 1);
-	reopen(w);
+	assert_int_equal(read_usage(w).records, 1);
+	reopen_spool(w);
 	read_events(w, 3, 1, false);
 }
 

@@ -12,7 +12,7 @@
 /* Replaces libc's functions: each fails while a test sets it. */
 static bool write_fails, cut_fails, read_fails, lock_fails;
 
-static int failed(int why)
+static int fail_with_errno(int why)
 {
 	errno = why;
 	return -1;
@@ -20,26 +20,27 @@ static int failed(int why)
 
 ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at)
 {
-	return write_fails ? failed(EIO)
+	return write_fails ? fail_with_errno(EIO)
 			   : syscall(SYS_pwrite64, fd, bytes, size, at);
 }
 
 int ftruncate(int fd, off_t size)
 {
-	return cut_fails ? failed(EIO) : (int)syscall(SYS_ftruncate, fd, size);
+	return cut_fails ? fail_with_errno(EIO)
+			 : (int)syscall(SYS_ftruncate, fd, size);
 }
 
 /* Reading records fails; headers of segments can still be read. */
 ssize_t pread(int fd, void *to, size_t size, off_t at)
 {
 	return read_fails && at >= SEGMENT_HEADER_SIZE
-		       ? failed(EIO)
+		       ? fail_with_errno(EIO)
 		       : syscall(SYS_pread64, fd, to, size, at);
 }
 
 int flock(int fd, int operation)
 {
-	return lock_fails ? failed(ENOLCK)
+	return lock_fails ? fail_with_errno(ENOLCK)
 			  : (int)syscall(SYS_flock, fd, operation);
 }
 
@@ -93,7 +94,7 @@ static void a_full_disk_leaves_no_half_record_behind(void **state)
 	size_t appended;
 
 	signal(SIGXFSZ, SIG_IGN);
-	append(w, 0, 2);
+	append_events(w, 0, 2);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	few = before;
 	few.rlim_cur = 500;
@@ -112,10 +113,10 @@ static void a_full_disk_leaves_no_half_record_behind(void **state)
 	for (size_t i = 0; i < 2 + appended; i++)
 		assert_int_equal(next_record(w, 0).time_ms, i);
 	is_read_to_the_end(w, 0);
-	append(w, 100, 2);
+	append_events(w, 100, 2);
 	read_events(w, 100, 2, false);
 	is_read_to_the_end(w, 0);
-	reopen(w);
+	reopen_spool(w);
 	for (size_t i = 0; i < 2 + appended; i++)
 		assert_int_equal(next_record(w, 0).time_ms, i);
 	read_events(w, 100, 2, true);
@@ -140,7 +141,7 @@ static void a_sync_makes_records_and_the_position_durable(void **state)
 	struct error err;
 
 	assert_int_equal(sync_on_a_bad_disk(w), 0);
-	append(w, 0, 3);
+	append_events(w, 0, 3);
 	assert_int_equal(sync_on_a_bad_disk(w), -1);
 	assert_int_equal(spool_sync(w->spool, &err), 0);
 	read_events(w, 0, 2, false);
@@ -161,7 +162,7 @@ static void a_folder_that_goes_is_an_error_until_it_is_back(void **state)
 	unit_remove_dir(w->dir);
 	assert_int_equal(try_append(w, 0, 1, &err), 0);
 	assert_int_equal(err.sys, ENOENT);
-	assert_int_equal(usage(w).records, 0);
+	assert_int_equal(read_usage(w).records, 0);
 }
 
 /* --- durable data ----------------------------------------------------------
@@ -191,7 +192,7 @@ a_segment_that_the_disk_did_not_keep_fails_the_next_sync(void **state)
 
 	make_segments(w, 1);
 	sync_fails = true;
-	append(w, 2, 1);
+	append_events(w, 2, 1);
 	sync_fails = false;
 	assert_int_equal(spool_sync(w->spool, &err), -1);
 	assert_int_equal(err.sys, EIO);
@@ -232,9 +233,9 @@ static void a_segment_goes_on_where_half_a_record_was_cut_off(void **state)
 	struct world *w = *state;
 	uint64_t first;
 
-	append(w, 0, 2);
+	append_events(w, 0, 2);
 	assert_int_equal(append_on_full_disk(w, 2, 3), 1);
-	append(w, 3, 2);
+	append_events(w, 3, 2);
 	assert_int_equal(segment_count(w, &first), 1);
 	read_events(w, 0, 5, false);
 	is_read_to_the_end(w, 0);
@@ -247,11 +248,11 @@ static void a_segment_whose_half_record_stays_is_not_written_to(void **state)
 	struct error err;
 	char path[128];
 
-	append(w, 0, 2);
+	append_events(w, 0, 2);
 	cut_fails = true;
 	assert_int_equal(append_on_full_disk(w, 2, 3), 1);
 	cut_fails = false;
-	append(w, 3, 2);
+	append_events(w, 3, 2);
 	assert_int_equal(segment_count(w, &first), 2);
 	/* The complete records in it are as durable as the others. */
 	assert_int_equal(spool_sync(w->spool, &err), 0);
@@ -259,7 +260,7 @@ static void a_segment_whose_half_record_stays_is_not_written_to(void **state)
 	assert_true(is_kept(path));
 	read_events(w, 0, 5, false);
 	is_read_to_the_end(w, 0);
-	reopen(w);
+	reopen_spool(w);
 	read_events(w, 0, 5, true);
 	is_read_to_the_end(w, 0);
 }
@@ -293,9 +294,9 @@ static void a_segment_that_was_left_without_a_record_is_made_anew(void **state)
 	assert_int_equal(segment_count(w, &first), 2);
 	read_events(w, 0, 1, false);
 	is_read_to_the_end(w, 1);
-	append(w, 2, 2);
+	append_events(w, 2, 2);
 	assert_int_equal(segment_count(w, &first), 2);
-	assert_int_equal(usage(w).bytes,
+	assert_int_equal(read_usage(w).bytes,
 			 2 * SEGMENT_HEADER_SIZE + 4 * (SPOOL_HEADER_SIZE + 7));
 	read_events(w, 2, 2, false);
 	is_read_to_the_end(w, 0);
@@ -312,7 +313,7 @@ static void what_cannot_be_noted_is_not_handed_over(void **state)
 	struct spool *killed;
 	uint64_t lost;
 
-	append(w, 0, 3);
+	append_events(w, 0, 3);
 	write_fails = true;
 	assert_int_equal(spool_next(w->spool, &record, &lost, &err), -1);
 	assert_non_null(strstr(err.text, w->dir));
@@ -324,7 +325,7 @@ static void what_cannot_be_noted_is_not_handed_over(void **state)
 	spool_free(w->spool);
 	write_fails = false;
 	w->spool = NULL;
-	killed = reopen(w);
+	killed = reopen_spool(w);
 	assert_non_null(killed);
 	read_events(w, 0, 3, true);
 }
@@ -387,7 +388,7 @@ static void handing_over_is_noted_once_for_many(void **state)
 
 	/* Nothing is handed over yet. */
 	is_read_to_the_end(w, 0);
-	append(w, 0, 100);
+	append_events(w, 0, 100);
 	assert_int_equal(syncs - before, 0);
 	read_events(w, 0, 100, false);
 	assert_int_equal(syncs - before, 1);

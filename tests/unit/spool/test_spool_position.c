@@ -14,7 +14,8 @@ struct world {
 
 static const struct spool_position older = {3, 10}, newer = {7, 20};
 
-static void reopen(struct world *w, struct spool_position *ret, bool *ret_found)
+static void reopen_position_file(struct world *w, struct spool_position *ret,
+				 bool *ret_found)
 {
 	struct error err;
 
@@ -35,7 +36,7 @@ static int make_world(void **state)
 	assert_non_null(mkdtemp(w->dir));
 	w->dir_fd = open(w->dir, O_RDONLY | O_DIRECTORY);
 	w->file.fd = -1;
-	reopen(w, &none, &found);
+	reopen_position_file(w, &none, &found);
 	assert_false(found);
 	assert_int_equal(position_file_write(&w->file, &older, false, &err), 0);
 	assert_int_equal(position_file_write(&w->file, &newer, true, &err), 0);
@@ -58,7 +59,8 @@ static int drop_world(void **state)
 /* Flips a bit of each byte in turn, and reads the file.  The number of records
  * that were handed over is unknown without the newer position, or if it is
  * unclear which one is newer. */
-static void damage(struct world *w, off_t entry, uint64_t acknowledged)
+static void damage_each_byte(struct world *w, off_t entry,
+			     uint64_t acknowledged)
 {
 	for (off_t at = entry; at < entry + 32; at++) {
 		struct spool_position position;
@@ -68,7 +70,7 @@ static void damage(struct world *w, off_t entry, uint64_t acknowledged)
 		assert_int_equal(pread(w->file.fd, &byte, 1, at), 1);
 		flipped = byte ^ 1;
 		assert_int_equal(pwrite(w->file.fd, &flipped, 1, at), 1);
-		reopen(w, &position, &found);
+		reopen_position_file(w, &position, &found);
 		assert_true(found);
 		assert_int_equal(position.acknowledged, acknowledged);
 		assert_int_equal(position.handed_over, UINT64_MAX);
@@ -82,7 +84,7 @@ static void the_newer_of_two_counts(void **state)
 	struct spool_position position;
 	bool found;
 
-	reopen(w, &position, &found);
+	reopen_position_file(w, &position, &found);
 	assert_true(found);
 	assert_int_equal(position.acknowledged, newer.acknowledged);
 	assert_int_equal(position.handed_over, newer.handed_over);
@@ -93,8 +95,8 @@ static void with_one_damaged_the_other_counts_and_all_may_be_sent(void **state)
 	struct world *w = *state;
 
 	/* The newer position was written after the older one. */
-	damage(w, 0, newer.acknowledged);
-	damage(w, 512, older.acknowledged);
+	damage_each_byte(w, 0, newer.acknowledged);
+	damage_each_byte(w, 512, older.acknowledged);
 }
 
 static void the_first_is_in_both(void **state)
@@ -105,9 +107,9 @@ static void the_first_is_in_both(void **state)
 	bool found;
 
 	assert_int_equal(ftruncate(w->file.fd, 0), 0);
-	reopen(w, &position, &found);
+	reopen_position_file(w, &position, &found);
 	assert_int_equal(position_file_write(&w->file, &older, false, &err), 0);
-	reopen(w, &position, &found);
+	reopen_position_file(w, &position, &found);
 	assert_int_equal(position.acknowledged, older.acknowledged);
 	assert_int_equal(position.handed_over, older.handed_over);
 }
@@ -120,7 +122,7 @@ static void with_both_damaged_nothing_is_known(void **state)
 
 	assert_int_equal(pwrite(w->file.fd, "x", 1, 0), 1);
 	assert_int_equal(pwrite(w->file.fd, "x", 1, 512), 1);
-	reopen(w, &position, &found);
+	reopen_position_file(w, &position, &found);
 	assert_false(found);
 }
 
@@ -132,9 +134,9 @@ static void what_comes_after_a_start_is_newer(void **state)
 	struct error err;
 	bool found;
 
-	reopen(w, &position, &found);
+	reopen_position_file(w, &position, &found);
 	assert_int_equal(position_file_write(&w->file, &third, false, &err), 0);
-	reopen(w, &position, &found);
+	reopen_position_file(w, &position, &found);
 	assert_int_equal(position.acknowledged, 9);
 }
 

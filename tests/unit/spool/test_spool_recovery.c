@@ -9,9 +9,9 @@ static void records_of_a_former_process_are_read_unmarked(void **state)
 {
 	struct world *w = *state;
 
-	append(w, 0, 10);
-	reopen(w);
-	append(w, 10, 10);
+	append_events(w, 0, 10);
+	reopen_spool(w);
+	append_events(w, 10, 10);
 	read_events(w, 0, 20, false);
 	is_read_to_the_end(w, 0);
 }
@@ -21,15 +21,15 @@ static void what_was_not_acknowledged_comes_again_and_says_so(void **state)
 {
 	struct world *w = *state;
 
-	append(w, 0, 20);
+	append_events(w, 0, 20);
 	read_events(w, 0, 10, false);
 	spool_acknowledge(w->spool, spool_next_number(w->spool) - 4);
-	reopen(w);
-	assert_int_equal(usage(w).records, 14);
+	reopen_spool(w);
+	assert_int_equal(read_usage(w).records, 14);
 	read_events(w, 6, 4, true);
 	read_events(w, 10, 10, false);
 	/* The same holds after another restart without a read. */
-	reopen(w);
+	reopen_spool(w);
 	read_events(w, 6, 14, true);
 }
 
@@ -53,7 +53,7 @@ static void use_and_die(struct world *w, void (*use)(struct world *w))
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status));
-	reopen(w);
+	reopen_spool(w);
 }
 
 static void take_next(struct world *w)
@@ -83,7 +83,7 @@ static void a_killed_process_leaves_what_it_appended(void **state)
 }
 
 /* Acknowledges most of 4,000 records, step by step. */
-static void acknowledge(struct world *w)
+static void acknowledge_most(struct world *w)
 {
 	for (uint64_t n = 1; n <= 4000; n++) {
 		take_next(w);
@@ -97,8 +97,8 @@ a_killed_process_repeats_only_what_was_not_acknowledged(void **state)
 {
 	struct world *w = *state;
 
-	use_and_die(w, acknowledge);
-	assert_int_equal(usage(w).records, 5000 - 3949);
+	use_and_die(w, acknowledge_most);
+	assert_int_equal(read_usage(w).records, 5000 - 3949);
 	read_events(w, 3949, 51, true);
 	while (next_record(w, 0).number < 5000)
 		;
@@ -112,7 +112,7 @@ static void a_damaged_position_repeats_and_loses_none(void **state)
 	char path[128];
 	int fd;
 
-	append(w, 0, 20);
+	append_events(w, 0, 20);
 	read_events(w, 0, 10, false);
 	acknowledge_all(w);
 	spool_free(w->spool);
@@ -123,7 +123,7 @@ static void a_damaged_position_repeats_and_loses_none(void **state)
 	for (off_t at = 0; at < 1024; at += 512)
 		assert_int_equal(pwrite(fd, "x", 1, at + 20), 1);
 	close(fd);
-	reopen(w);
+	reopen_spool(w);
 	read_events(w, 0, 20, true);
 	is_read_to_the_end(w, 0);
 }
@@ -133,13 +133,13 @@ static void a_lost_position_marks_all(void **state)
 	struct world *w = *state;
 	char path[128];
 
-	append(w, 0, 5);
+	append_events(w, 0, 5);
 	spool_free(w->spool);
 	w->spool = NULL;
 	snprintf(path, sizeof(path), "%s/position", w->dir);
 	assert_int_equal(unlink(path), 0);
-	reopen(w);
-	append(w, 5, 5);
+	reopen_spool(w);
+	append_events(w, 5, 5);
 	read_events(w, 0, 5, true);
 	read_events(w, 5, 5, false);
 }
@@ -167,7 +167,7 @@ static void reopen_with(struct world *w, const char *bytes, size_t len)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, bytes, len), len);
 	close(fd);
-	reopen(w);
+	reopen_spool(w);
 }
 
 static size_t read_segment(struct world *w, uint64_t first, char *to,
@@ -193,7 +193,7 @@ static void a_torn_tail_is_tolerated_at_every_byte(void **state)
 	char bytes[1000];
 	size_t size;
 
-	append(w, 0, 3);
+	append_events(w, 0, 3);
 	size = read_segment(w, 1, bytes, sizeof(bytes));
 	assert_int_equal(size, SEGMENT_HEADER_SIZE + 3 * record);
 	for (size_t len = 0; len <= size; len++) {
@@ -202,11 +202,11 @@ static void a_torn_tail_is_tolerated_at_every_byte(void **state)
 				       : (len - SEGMENT_HEADER_SIZE) / record;
 
 		reopen_with(w, bytes, len);
-		assert_int_equal(usage(w).records, whole);
+		assert_int_equal(read_usage(w).records, whole);
 		read_events(w, 0, whole, true);
 		is_read_to_the_end(w, 0);
 		/* New records come after the others. */
-		append(w, 100, 1);
+		append_events(w, 100, 1);
 		read_events(w, 100, 1, false);
 		is_read_to_the_end(w, 0);
 	}
@@ -220,7 +220,7 @@ static void each_damaged_byte_costs_at_most_one_record(void **state)
 	char bytes[1000];
 	size_t size;
 
-	append(w, 0, 3);
+	append_events(w, 0, 3);
 	size = read_segment(w, 1, bytes, sizeof(bytes));
 	for (size_t at = SEGMENT_HEADER_SIZE; at < size; at++) {
 		uint64_t lost = 0, all = 0, count = 0;
@@ -247,7 +247,7 @@ static void a_damaged_header_costs_no_record(void **state)
 	char bytes[1000];
 	size_t size;
 
-	append(w, 0, 3);
+	append_events(w, 0, 3);
 	size = read_segment(w, 1, bytes, sizeof(bytes));
 	memset(bytes, 0x55, 8);
 	reopen_with(w, bytes, size);
@@ -279,7 +279,7 @@ static void is_refused_of_version(struct world *w, uint64_t first,
 
 static void a_segment_of_another_version_is_refused(void **state)
 {
-	append(*state, 0, 3);
+	append_events(*state, 0, 3);
 	is_refused_of_version(*state, 1,
 			      "0000000000000001.segment is of version 2; this "
 			      "program reads version 1");
@@ -292,8 +292,8 @@ static void each_segment_of_another_version_is_refused(void **state)
 	uint64_t first;
 
 	w->options.segment_bytes = 100;
-	reopen(w);
-	append(w, 0, 3);
+	reopen_spool(w);
+	append_events(w, 0, 3);
 	assert_int_equal(segment_count(w, &first), 2);
 	is_refused_of_version(w, 1, "0000000000000001.segment is of version 2");
 }
@@ -323,7 +323,7 @@ static void a_flipped_bit_is_counted_as_one_lost(void **state)
 {
 	struct world *w = *state;
 
-	append(w, 0, 10);
+	append_events(w, 0, 10);
 	flip_bit(w, 1, 3);
 	read_events(w, 0, 3, false);
 	assert_int_equal(next_record(w, 1).time_ms, 4);
@@ -335,12 +335,12 @@ static void a_last_record_that_is_damaged_is_counted_lost(void **state)
 {
 	struct world *w = *state;
 
-	append(w, 0, 4);
+	append_events(w, 0, 4);
 	flip_bit(w, 1, 3);
 	read_events(w, 0, 3, false);
 	is_read_to_the_end(w, 1);
 	is_read_to_the_end(w, 0);
-	append(w, 4, 2);
+	append_events(w, 4, 2);
 	read_events(w, 4, 2, false);
 }
 
@@ -352,8 +352,8 @@ static void a_segment_that_is_gone_is_counted_lost(void **state)
 	uint64_t first;
 
 	w->options.segment_bytes = 100;
-	reopen(w);
-	append(w, 0, 9);
+	reopen_spool(w);
+	append_events(w, 0, 9);
 	assert_true(segment_count(w, &first) > 2);
 	segment_path(w, 1, path);
 	assert_int_equal(unlink(path), 0);
@@ -411,9 +411,9 @@ static void numbers_go_on_behind_the_highest(void **state)
 
 	make_segments(w, 3);
 	put_old_bytes(w, 5, 3, 1);
-	reopen(w);
-	assert_int_equal(usage(w).records, 6);
-	append(w, 6, 1);
+	reopen_spool(w);
+	assert_int_equal(read_usage(w).records, 6);
+	append_events(w, 6, 1);
 	read_events(w, 0, 7, false);
 }
 

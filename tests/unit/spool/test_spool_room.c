@@ -24,15 +24,15 @@ a_segment_that_could_not_be_removed_goes_at_the_next_start(void **state)
 	uint64_t first;
 
 	make_segments(w, 2);
-	append(w, 4, 1);
+	append_events(w, 4, 1);
 	read_events(w, 0, 4, false);
 	removal_fails = true;
 	acknowledge_all(w);
 	removal_fails = false;
 	assert_int_equal(segment_count(w, &first), 3);
-	reopen(w);
+	reopen_spool(w);
 	assert_int_equal(segment_count(w, &first), 1);
-	assert_int_equal(usage(w).bytes,
+	assert_int_equal(read_usage(w).bytes,
 			 SEGMENT_HEADER_SIZE + SPOOL_HEADER_SIZE + 7);
 	read_events(w, 4, 1, false);
 }
@@ -81,18 +81,18 @@ static void a_spool_without_room_begins_no_segment(void **state)
 	struct error err = {0};
 	uint64_t first;
 
-	append(w, 0, 1);
+	append_events(w, 0, 1);
 	for (int64_t room = 1; room <= least; room++) {
 		w->options.max_bytes = least + 7 + room;
-		reopen(w);
+		reopen_spool(w);
 		assert_int_equal(try_append(w, 1, 1, &err), 0);
 		assert_int_equal(err.code, ERROR_FULL);
 		assert_int_equal(segment_count(w, &first), 1);
-		assert_int_equal(usage(w).bytes, least + 7);
+		assert_int_equal(read_usage(w).bytes, least + 7);
 	}
 	w->options.max_bytes = least + 7 + least + 7;
-	reopen(w);
-	append(w, 1, 1);
+	reopen_spool(w);
+	append_events(w, 1, 1);
 }
 
 static void a_start_leaves_no_segment_open(void **state)
@@ -100,11 +100,11 @@ static void a_start_leaves_no_segment_open(void **state)
 	struct world *w = *state;
 
 	make_segments(w, 3);
-	reopen(w);
+	reopen_spool(w);
 	assert_int_equal(count_open(w, ".segment"), 0);
 	read_events(w, 0, 6, false);
 	/* One file is read, and one is appended to. */
-	append(w, 6, 1);
+	append_events(w, 6, 1);
 	assert_true(count_open(w, ".segment") <= 2);
 	spool_free(w->spool);
 	w->spool = NULL;

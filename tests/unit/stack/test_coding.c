@@ -31,7 +31,7 @@ static char *make_bytes(size_t len)
 	return bytes;
 }
 
-static struct buf encode(enum coding coding, const char *data, size_t len)
+static struct buf encode_body(enum coding coding, const char *data, size_t len)
 {
 	struct buf out = {0};
 	struct error err = {0};
@@ -40,8 +40,8 @@ static struct buf encode(enum coding coding, const char *data, size_t len)
 	return out;
 }
 
-static int decode(enum coding coding, const struct buf *in, size_t max,
-		  struct buf *out)
+static int decode_body(enum coding coding, const struct buf *in, size_t max,
+		       struct buf *out)
 {
 	struct error err = {0};
 
@@ -56,10 +56,11 @@ static void what_was_encoded_decodes_to_itself(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ALL_COUNT; i++) {
-		struct buf packed = encode(all[i], bytes, BIG), plain = {0};
+		struct buf packed = encode_body(all[i], bytes, BIG),
+			   plain = {0};
 
 		assert_true(packed.len < BIG);
-		assert_int_equal(decode(all[i], &packed, BIG, &plain), 0);
+		assert_int_equal(decode_body(all[i], &packed, BIG, &plain), 0);
 		assert_int_equal(plain.len, BIG);
 		assert_memory_equal(plain.data, bytes, BIG);
 		buf_free(&packed);
@@ -72,11 +73,11 @@ static void frames_in_a_row_are_one_body(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ALL_COUNT; i++) {
-		struct buf a = encode(all[i], "ab", 2), plain = {0};
-		struct buf b = encode(all[i], "cd", 2);
+		struct buf a = encode_body(all[i], "ab", 2), plain = {0};
+		struct buf b = encode_body(all[i], "cd", 2);
 
 		buf_append(&a, b.data, b.len);
-		assert_int_equal(decode(all[i], &a, 100, &plain), 0);
+		assert_int_equal(decode_body(all[i], &a, 100, &plain), 0);
 		assert_int_equal(plain.len, 4);
 		assert_memory_equal(plain.data, "abcd", 4);
 		buf_free(&a);
@@ -89,14 +90,16 @@ static void a_body_cut_short_anywhere_is_refused(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ALL_COUNT; i++) {
-		struct buf packed = encode(all[i], "hello, hello, hello", 19);
+		struct buf packed =
+			encode_body(all[i], "hello, hello, hello", 19);
 		size_t whole = packed.len;
 
 		for (packed.len = 1; packed.len < whole; packed.len++) {
 			struct buf plain = {0};
 
-			assert_int_equal(decode(all[i], &packed, 100, &plain),
-					 FAILURE_CANNOT_DECOMPRESS);
+			assert_int_equal(
+				decode_body(all[i], &packed, 100, &plain),
+				FAILURE_CANNOT_DECOMPRESS);
 			buf_free(&plain);
 		}
 		buf_free(&packed);
@@ -110,9 +113,10 @@ static void a_body_that_grows_beyond_the_bound_is_refused(void **state)
 	(void)state;
 	assert_non_null(zeros);
 	for (size_t i = 0; i < ALL_COUNT; i++) {
-		struct buf packed = encode(all[i], zeros, BIG), plain = {0};
+		struct buf packed = encode_body(all[i], zeros, BIG),
+			   plain = {0};
 
-		assert_int_equal(decode(all[i], &packed, BIG - 1, &plain),
+		assert_int_equal(decode_body(all[i], &packed, BIG - 1, &plain),
 				 FAILURE_QUERY_IS_TOO_LARGE);
 		assert_true(plain.len < 2 * BIG);
 		buf_free(&packed);
@@ -130,14 +134,14 @@ static void bytes_of_no_encoding_are_refused(void **state)
 	for (size_t i = 0; i < ALL_COUNT; i++) {
 		struct buf plain = {0};
 
-		assert_int_equal(decode(all[i], &junk, 1000, &plain),
+		assert_int_equal(decode_body(all[i], &junk, 1000, &plain),
 				 FAILURE_CANNOT_DECOMPRESS);
 		buf_free(&plain);
 	}
 	buf_free(&junk);
 }
 
-static enum coding accepted(const char *list)
+static enum coding choose_coding(const char *list)
 {
 	return coding_accepted(list, strlen(list));
 }
@@ -145,12 +149,12 @@ static enum coding accepted(const char *list)
 static void a_client_gets_an_encoding_that_it_takes(void **state)
 {
 	(void)state;
-	assert_int_equal(accepted("gzip, deflate"), CODING_GZIP);
-	assert_int_equal(accepted("br;q=1.0, zstd;q=0.5"), CODING_ZSTD);
-	assert_int_equal(accepted("lz4"), CODING_LZ4);
-	assert_int_equal(accepted("gzip;q=0, deflate"), CODING_DEFLATE);
-	assert_int_equal(accepted("br"), CODING_IDENTITY);
-	assert_int_equal(accepted(""), CODING_IDENTITY);
+	assert_int_equal(choose_coding("gzip, deflate"), CODING_GZIP);
+	assert_int_equal(choose_coding("br;q=1.0, zstd;q=0.5"), CODING_ZSTD);
+	assert_int_equal(choose_coding("lz4"), CODING_LZ4);
+	assert_int_equal(choose_coding("gzip;q=0, deflate"), CODING_DEFLATE);
+	assert_int_equal(choose_coding("br"), CODING_IDENTITY);
+	assert_int_equal(choose_coding(""), CODING_IDENTITY);
 	assert_int_equal(coding_accepted(NULL, 0), CODING_IDENTITY);
 }
 

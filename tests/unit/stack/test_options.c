@@ -8,8 +8,8 @@
 
 #include "stack/clickhouse/options.h"
 
-static int parse(struct options *o, const char *a, const char *b,
-		 struct error *err)
+static int parse_arguments(struct options *o, const char *a, const char *b,
+			   struct error *err)
 {
 	char program[] = "p", first[64] = "", second[64] = "";
 	char *argv[] = {program, first, second, NULL};
@@ -30,7 +30,7 @@ static void without_options_the_defaults_hold(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(parse(&o, NULL, NULL, &err), 0);
+	assert_int_equal(parse_arguments(&o, NULL, NULL, &err), 0);
 	assert_string_equal(o.listen, "127.0.0.1:8123");
 	assert_int_equal(o.max_body, 256 << 20);
 	assert_null(o.password_file);
@@ -42,9 +42,9 @@ static void a_value_may_follow_a_space_or_an_equals_sign(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(parse(&o, "--threads", "7", &err), 0);
+	assert_int_equal(parse_arguments(&o, "--threads", "7", &err), 0);
 	assert_int_equal(o.threads, 7);
-	assert_int_equal(parse(&o, "--threads=9", NULL, &err), 0);
+	assert_int_equal(parse_arguments(&o, "--threads=9", NULL, &err), 0);
 	assert_int_equal(o.threads, 9);
 }
 
@@ -54,9 +54,9 @@ static void sizes_take_units(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(parse(&o, "--max-body=64K", NULL, &err), 0);
+	assert_int_equal(parse_arguments(&o, "--max-body=64K", NULL, &err), 0);
 	assert_int_equal(o.max_body, 65536);
-	assert_int_equal(parse(&o, "--max-result=2G", NULL, &err), 0);
+	assert_int_equal(parse_arguments(&o, "--max-result=2G", NULL, &err), 0);
 	assert_int_equal(o.max_result, INT64_C(2) << 30);
 }
 
@@ -84,7 +84,7 @@ static void what_makes_no_sense_is_a_usage_error(void **state)
 		struct options o;
 		struct error err;
 
-		assert_int_equal(parse(&o, wrong[i], NULL, &err), -1);
+		assert_int_equal(parse_arguments(&o, wrong[i], NULL, &err), -1);
 		assert_int_equal(err.code, ERROR_USAGE);
 	}
 }

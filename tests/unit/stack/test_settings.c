@@ -9,7 +9,7 @@
 #include "stack/clickhouse/failure.h"
 #include "stack/clickhouse/settings.h"
 
-static struct url_params parse(const char *query)
+static struct url_params parse_query(const char *query)
 {
 	struct url_params params = {0};
 	struct error err = {0};
@@ -24,7 +24,7 @@ static struct url_params parse(const char *query)
 
 static void assert_set(const char *query, bool readonly, const char *sql)
 {
-	struct url_params params = parse(query);
+	struct url_params params = parse_query(query);
 	struct buf out = {0};
 	struct error err = {0};
 
@@ -72,7 +72,7 @@ static void a_name_that_is_none_is_an_unknown_setting(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
-		struct url_params params = parse(queries[i]);
+		struct url_params params = parse_query(queries[i]);
 		struct buf out = {0};
 		struct error err = {0};
 
@@ -87,7 +87,8 @@ static void a_name_that_is_none_is_an_unknown_setting(void **state)
 
 static void what_was_set_is_set_back(void **state)
 {
-	struct url_params params = parse("max_threads=2&query=x&readonly=1");
+	struct url_params params =
+		parse_query("max_threads=2&query=x&readonly=1");
 	struct buf out = {0};
 
 	(void)state;
@@ -111,7 +112,7 @@ static void a_database_is_quoted(void **state)
 
 static void query_parameters_lose_their_prefix(void **state)
 {
-	struct url_params params = parse("param_x=1&y=2&param_z=it's");
+	struct url_params params = parse_query("param_x=1&y=2&param_z=it's");
 	struct engine_params found;
 	struct error err = {0};
 

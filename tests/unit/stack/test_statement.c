@@ -9,7 +9,7 @@
 #include "stack/clickhouse/failure.h"
 #include "stack/clickhouse/statement.h"
 
-static struct statement parse(const char *text)
+static struct statement parse_sql(const char *text)
 {
 	struct error err = {0};
 	struct statement st;
@@ -18,7 +18,7 @@ static struct statement parse(const char *text)
 	return st;
 }
 
-static int refusal(const char *text)
+static int refusal_code(const char *text)
 {
 	struct error err = {0};
 	struct statement st;
@@ -29,7 +29,7 @@ static int refusal(const char *text)
 
 static void assert_data(const char *text, const char *data)
 {
-	struct statement st = parse(text);
+	struct statement st = parse_sql(text);
 
 	assert_true(st.has_data);
 	assert_string_equal(text + st.data, data);
@@ -37,7 +37,7 @@ static void assert_data(const char *text, const char *data)
 
 static void assert_insert_reads_file(const char *text, const char *sql)
 {
-	struct statement st = parse(text);
+	struct statement st = parse_sql(text);
 	struct buf out = {0};
 
 	statement_insert_from(&st, text, "/f", &out);
@@ -63,7 +63,8 @@ static void values_are_data(void **state)
 	(void)state;
 	assert_data("INSERT INTO t (a, b) VALUES (1, 'FORMAT CSV')",
 		    "(1, 'FORMAT CSV')");
-	assert_string_equal(parse("INSERT INTO t VALUES (1)").format, "Values");
+	assert_string_equal(parse_sql("INSERT INTO t VALUES (1)").format,
+			    "Values");
 }
 
 static void names_like_clauses_are_names(void **state)
@@ -99,51 +100,55 @@ static void an_insert_reads_a_file_named_before_its_clauses(void **state)
 static void an_insert_from_a_select_has_no_data(void **state)
 {
 	(void)state;
-	assert_false(parse("INSERT INTO t SELECT 1").has_data);
-	assert_false(parse("INSERT INTO t WITH x AS (SELECT 1) SELECT * FROM x")
-			     .has_data);
+	assert_false(parse_sql("INSERT INTO t SELECT 1").has_data);
+	assert_false(
+		parse_sql("INSERT INTO t WITH x AS (SELECT 1) SELECT * FROM x")
+			.has_data);
 }
 
 static void the_format_of_an_answer_is_its_last_clause(void **state)
 {
 	(void)state;
-	assert_string_equal(parse("SELECT 1 FORMAT JSON").format, "JSON");
-	assert_string_equal(parse("SELECT 1 FORMAT JSON ; ").format, "JSON");
+	assert_string_equal(parse_sql("SELECT 1 FORMAT JSON").format, "JSON");
+	assert_string_equal(parse_sql("SELECT 1 FORMAT JSON ; ").format,
+			    "JSON");
 	assert_string_equal(
-		parse("SELECT 1 FORMAT CSV SETTINGS max_threads = 1").format,
+		parse_sql("SELECT 1 FORMAT CSV SETTINGS max_threads = 1")
+			.format,
 		"CSV");
-	assert_string_equal(parse("SELECT format x FROM t").format, "");
-	assert_string_equal(parse("SELECT (1 FORMAT CSV)").format, "");
+	assert_string_equal(parse_sql("SELECT format x FROM t").format, "");
+	assert_string_equal(parse_sql("SELECT (1 FORMAT CSV)").format, "");
 }
 
 static void several_statements_are_refused(void **state)
 {
 	(void)state;
-	assert_int_equal(refusal("SELECT 1; SELECT 2"), 62);
-	assert_string_equal(parse("SELECT 1; -- the end").format, "");
+	assert_int_equal(refusal_code("SELECT 1; SELECT 2"), 62);
+	assert_string_equal(parse_sql("SELECT 1; -- the end").format, "");
 }
 
 static void nothing_is_a_syntax_error(void **state)
 {
 	(void)state;
-	assert_int_equal(refusal(""), 62);
-	assert_int_equal(refusal(" -- nothing\n"), 62);
+	assert_int_equal(refusal_code(""), 62);
+	assert_int_equal(refusal_code(" -- nothing\n"), 62);
 }
 
 static void files_of_the_server_are_refused(void **state)
 {
 	(void)state;
-	assert_int_equal(refusal("INSERT INTO t FROM INFILE '/x' FORMAT CSV"),
-			 78);
-	assert_int_equal(refusal("SELECT 1 INTO OUTFILE '/x'"), 78);
+	assert_int_equal(
+		refusal_code("INSERT INTO t FROM INFILE '/x' FORMAT CSV"), 78);
+	assert_int_equal(refusal_code("SELECT 1 INTO OUTFILE '/x'"), 78);
 }
 
 static void data_for_input_is_refused(void **state)
 {
 	(void)state;
-	assert_int_equal(refusal("INSERT INTO t SELECT a FROM input('a Int8') "
-				 "FORMAT CSV\n1"),
-			 48);
+	assert_int_equal(
+		refusal_code("INSERT INTO t SELECT a FROM input('a Int8') "
+			     "FORMAT CSV\n1"),
+		48);
 }
 
 static void unfinished_quotes_end_with_the_text(void **state)
