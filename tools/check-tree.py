@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Checks what a compiler does not: includes and calls follow the layers and
 never form a cycle; a header declares what the source of its name defines, and
-has more than one user; no name is used that docs/glossary.md has retired; and a
-comment names its subject first.
+has more than one user; no name is used that docs/glossary.md has retired; a static
+function's name has an object; and a comment names its subject first.
 
 usage: tools/check-tree.py [--only CHECK,...]
 
-CHECK: layers, circles, headers, users, names, comments.  The files are those in git.
+CHECK: layers, circles, headers, users, names, objects, comments.  The files are
+those in git.
 """
 import collections
 import pathlib
@@ -44,6 +45,10 @@ WORD = re.compile(r'[A-Za-z_]\w*')
 FRAGMENT = re.compile(r'(?:Of|As|Whoever|Whose|Who|So many|That of|What)\b')
 # How a line of comments begins, in files that have no blocks of them.
 LINE_COMMENT = {".lua": "--", ".sql": "--", ".proto": "//", ".py": "#"}
+# A static function whose name is one word: `run`, not `run_statement`.
+ONE_WORD = re.compile(
+    r'^(?:__attribute__\(\([^;{]*?\)\)\s*)?static\b[^;={}()#]*[ *\n]([a-z][a-z0-9]*)\('
+    r'[^;{}]*\)\s*(?:__attribute__\(\([^;{]*\)\)\s*)?[;{]', re.M)
 # A static name that a source uses is its own.
 STATIC = re.compile(r'\bstatic\b[^;{}=()]*?\b(\w+)\s*[\[=;(]')
 
@@ -53,10 +58,15 @@ def room(path):
     return path.rsplit(".", 1)[0]
 
 
+def blank_lines(comment):
+    """So that what follows keeps its line."""
+    return " " + "\n" * comment[0].count("\n")
+
+
 class Tree:
     def __init__(self, files):
         self.text = {f: pathlib.Path(f).read_text() for f in files}
-        self.code = {f: STRING.sub('""', COMMENT.sub(" ", t))
+        self.code = {f: STRING.sub('""', COMMENT.sub(blank_lines, t))
                      for f, t in self.text.items()}
         self.includes = {f: INCLUDE.findall(t) for f, t in self.text.items()}
         self.ours = [f for f in files if f.split("/")[0] in MAY_INCLUDE]
@@ -204,6 +214,14 @@ def names(tree):
                 yield f"{f}:{line}: `{old}` is {now} now (docs/glossary.md)"
 
 
+def objects(tree):
+    """A name of one word says in a backtrace what is done, but not to what."""
+    for f, code in tree.code.items():
+        for m in ONE_WORD.finditer(code):
+            line = code.count("\n", 0, m.start(1)) + 1
+            yield f"{f}:{line}: the name of `{m[1]}` has no object"
+
+
 def block_comments(text):
     """(offset, first words) of comments between two marks, and of docstrings."""
     for m in re.finditer(r'/\*[\s*]*|^ *"""\s*', text, re.M):
@@ -239,7 +257,8 @@ def comments(_):
 
 
 CHECKS = {"layers": layers, "circles": circles, "headers": headers,
-          "users": users, "names": names, "comments": comments}
+          "users": users, "names": names, "objects": objects,
+          "comments": comments}
 
 
 def main():

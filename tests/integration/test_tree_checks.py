@@ -50,3 +50,22 @@ def test_a_comment_that_does_not_name_its_subject_first_is_refused(tree, name, t
 def test_a_line_that_goes_on_is_not_the_first(tree):
     assert tree("comments", a_DOT_lua="-- The list\n-- Of all.\n",
                 a_DOT_c='/* The list\n * Of all. */\nchar *a = "/";\n') == []
+
+
+@pytest.mark.parametrize("text", [
+    "static int run(void)\n{{\n}}\n", "static char *run(int a, int b)\n{{\n}}\n",
+    "static inline bool\nrun(int a)\n{{\n}}\n", "static void run(char *a,\n\tint b);\n",
+    "__attribute__((format(printf, 1, 2))) static void run(const char *a,\n\t...)\n{{\n}}\n"])
+def test_a_static_function_of_one_word_is_refused(tree, text):
+    text = "/*\n */\n" + text.format()
+    found = tree("objects", a_DOT_c=text)
+    assert len(found) == 1 and found[0].endswith(": the name of `run` has no object"), found
+    at = int(found[0].split(":")[1])
+    assert "run" in text.splitlines()[at - 1]
+    assert tree("objects", a_DOT_c=text.replace("run", "run_job")) == []
+
+
+def test_only_static_functions_need_an_object(tree):
+    assert tree("objects", a_DOT_c="int main(void)\n{\n\treturn run(1);\n}\n"
+                "static int (*run)(void);\nstatic int count = sum(1, 2);\n"
+                "static struct a b = {run(1)};\n/* static int run(void); */\n") == []
