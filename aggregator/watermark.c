@@ -10,15 +10,15 @@
 #include "common/clock.h"
 #include "common/host_name.h"
 
-struct state {
+struct watermark_state {
 	struct progress published;
 	struct watermark reported;
 	int64_t promised; /* by the reports, ms; 0: a partition is silent */
 };
 
 static int read_state(struct clickhouse *ch,
-		      const struct aggregator_config *config, struct state *ret,
-		      struct error *err)
+		      const struct aggregator_config *config,
+		      struct watermark_state *ret, struct error *err)
 {
 	int64_t delay = config->aggregator.clicks.edge_delay;
 	struct watermark_reader *reader;
@@ -39,7 +39,7 @@ static int read_state(struct clickhouse *ch,
 	return 0;
 }
 
-static bool is_beyond(const struct state *s)
+static bool is_beyond(const struct watermark_state *s)
 {
 	return s->published.complete_until > s->reported.server_ms;
 }
@@ -52,7 +52,7 @@ static void show_time(const char *what, int64_t ms, const char *remark)
 	       remark);
 }
 
-static void show_watermark(const struct state *s)
+static void show_watermark(const struct watermark_state *s)
 {
 	char text[RFC3339_TEXT_MAX];
 
@@ -78,7 +78,7 @@ static void show_watermark(const struct state *s)
 }
 
 /* Chooses the new watermark: --to, or what the reports promise. */
-static int choose_watermark(const struct state *s, struct app *app,
+static int choose_watermark(const struct watermark_state *s, struct app *app,
 			    int64_t *ret_ms, struct error *err)
 {
 	int64_t now = s->published.complete_until;
@@ -104,8 +104,9 @@ static int choose_watermark(const struct state *s, struct app *app,
 
 /* A settler that has read the old mark may still publish it, but without the
  * number of this row, so that the old mark is ignored. */
-static int mend_watermark(struct clickhouse *ch, const struct state *s,
-			  int64_t to, struct error *err)
+static int mend_watermark(struct clickhouse *ch,
+			  const struct watermark_state *s, int64_t to,
+			  struct error *err)
 {
 	struct settled_row row = {SETTLED_PASS,
 				  {.start = s->reported.server_ms / 1000},
@@ -132,7 +133,7 @@ int aggregator_watermark(struct app *app, const void *arg, struct error *err)
 	const struct aggregator_config *config = arg;
 	bool mends = app_option_value(app, "mend");
 	struct clickhouse *ch;
-	struct state state;
+	struct watermark_state state;
 	int status = -1;
 	int64_t to;
 

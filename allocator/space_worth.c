@@ -7,12 +7,12 @@
 
 #define LINKS UINT64_C(1000000)
 
-struct numbers {
+struct worth_numbers {
 	uint64_t capacity, guesses;
 };
 
 static bool count_codes_and_guesses(const struct link_space *space,
-				    struct numbers *ret)
+				    struct worth_numbers *ret)
 {
 	const struct url_codes *hash = NULL;
 
@@ -32,7 +32,7 @@ static bool count_codes_and_guesses(const struct link_space *space,
 
 uint64_t space_guess_hits(const struct link_space *space, uint64_t *ret_links)
 {
-	struct numbers n;
+	struct worth_numbers n;
 
 	if (!count_codes_and_guesses(space, &n))
 		return 0;

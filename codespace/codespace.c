@@ -10,7 +10,7 @@
 #include "codespace/feistel.h"
 #include "codespace/feistel_many.h"
 
-struct version {
+struct key_version {
 	bool present;
 	struct feistel feistel;
 	struct digits digits;
@@ -32,7 +32,7 @@ struct codespace {
 		uint8_t version; /* CODE_VERSIONS: no version with a key */
 		uint8_t tag;
 	} check[256];
-	struct version versions[CODE_VERSIONS];
+	struct key_version versions[CODE_VERSIONS];
 };
 
 /* --- keys ----------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static uint64_t raise_to_power(unsigned base, unsigned exponent)
 	return power;
 }
 
-static int derive_all(struct version *v, const struct codespace *cs,
+static int derive_all(struct key_version *v, const struct codespace *cs,
 		      const unsigned char master[CODE_MASTER],
 		      struct error *err)
 {
@@ -221,7 +221,8 @@ bool codespace_fingerprint(const struct codespace *cs, unsigned version,
 
 /* --- codes ---------------------------------------------------------------- */
 
-static inline void put_code(const struct codespace *cs, const struct version *v,
+static inline void put_code(const struct codespace *cs,
+			    const struct key_version *v,
 			    struct feistel_parts parts, char *to)
 {
 	digits_put(&v->digits, parts.left, cs->left_digits, to);
@@ -240,7 +241,7 @@ void codespace_encode(const struct codespace *cs, uint64_t id,
 void codespace_encode_version(const struct codespace *cs, unsigned version,
 			      uint64_t id, char ret_code[CODE_TEXT_MAX])
 {
-	const struct version *v = &cs->versions[version];
+	const struct key_version *v = &cs->versions[version];
 
 	put_code(cs, v, feistel_permute(&v->feistel, id), ret_code);
 }
@@ -248,7 +249,7 @@ void codespace_encode_version(const struct codespace *cs, unsigned version,
 void codespace_encode_many(const struct codespace *cs, uint64_t first,
 			   size_t count, char ret_codes[][CODE_TEXT_MAX])
 {
-	const struct version *v = &cs->versions[cs->newest];
+	const struct key_version *v = &cs->versions[cs->newest];
 	struct feistel_lanes lanes;
 	size_t lane;
 
@@ -282,7 +283,7 @@ unsigned codespace_version_of(const struct codespace *cs, const char *code,
 bool codespace_decode(const struct codespace *cs, const char *code, size_t len,
 		      uint64_t *ret_id, unsigned *ret_version)
 {
-	const struct version *v;
+	const struct key_version *v;
 	struct feistel_parts parts;
 	unsigned check, version;
 	uint64_t id;

@@ -16,7 +16,7 @@
 
 typedef unsigned __int128 wide;
 
-struct version {
+struct snowflake_version {
 	bool present;
 	struct feistel feistel;
 	char fingerprint[CODE_FINGERPRINT_MAX];
@@ -27,12 +27,12 @@ struct snowflake_codes {
 	uint64_t cut; /* base^LOW_DIGITS */
 	unsigned newest;
 	unsigned versions_max;
-	struct version versions[CODE_VERSIONS];
+	struct snowflake_version versions[CODE_VERSIONS];
 };
 
 /* --- life ----------------------------------------------------------------- */
 
-static int version_init(struct version *v, unsigned base,
+static int version_init(struct snowflake_version *v, unsigned base,
 			const struct codespace_key *key, struct error *err)
 {
 	unsigned char master[CODE_MASTER], permutation[16];

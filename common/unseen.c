@@ -2,13 +2,13 @@
 
 #include "common/utf8.h"
 
-struct range {
+struct unseen_range {
 	uint32_t first, last;
 	enum unseen kind;
 };
 
 /* Ascending. */
-static const struct range ranges[] = {
+static const struct unseen_range ranges[] = {
 	{0x00, 0x1f, UNSEEN_CONTROL},
 	{0x20, 0x20, UNSEEN_BLANK},
 	{0x7f, 0x9f, UNSEEN_CONTROL},

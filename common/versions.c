@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-struct version {
+struct shared_version {
 	void *value;
 	size_t users; /* plus one while it is the newest; guarded by the lock */
 };
@@ -12,16 +12,16 @@ struct version {
 struct versions {
 	versions_free_fn *free_value;
 	pthread_mutex_t lock; /* guards taking and letting go */
-	struct version *_Atomic newest;
+	struct shared_version *_Atomic newest;
 };
 
-static struct version *version_new(void *value, versions_free_fn *free_value,
-				   struct error *err)
+static struct shared_version *
+version_new(void *value, versions_free_fn *free_value, struct error *err)
 {
-	struct version *one = malloc(sizeof(*one));
+	struct shared_version *one = malloc(sizeof(*one));
 
 	if (one) {
-		*one = (struct version){value, 1};
+		*one = (struct shared_version){value, 1};
 	} else {
 		free_value(value);
 		error_set_nomem(err);
@@ -29,7 +29,7 @@ static struct version *version_new(void *value, versions_free_fn *free_value,
 	return one;
 }
 
-static void version_free(struct versions *v, struct version *one)
+static void version_free(struct versions *v, struct shared_version *one)
 {
 	if (!one)
 		return;
@@ -38,7 +38,7 @@ static void version_free(struct versions *v, struct version *one)
 }
 
 /* Called with the lock held.  Returns the version if it has no user left. */
-static struct version *let_go(struct version *one)
+static struct shared_version *let_go(struct shared_version *one)
 {
 	return one && --one->users == 0 ? one : NULL;
 }
@@ -47,7 +47,7 @@ struct versions *versions_new(void *first, versions_free_fn *free_value,
 			      struct error *err)
 {
 	struct versions *v = calloc(1, sizeof(*v));
-	struct version *one = version_new(first, free_value, err);
+	struct shared_version *one = version_new(first, free_value, err);
 
 	if (!v && one) {
 		free_value(first);
@@ -75,7 +75,8 @@ void versions_free(struct versions *v)
 
 int versions_replace(struct versions *v, void *value, struct error *err)
 {
-	struct version *one = version_new(value, v->free_value, err), *unused;
+	struct shared_version *one = version_new(value, v->free_value, err),
+			      *unused;
 
 	if (!one)
 		return -1;
@@ -89,7 +90,7 @@ int versions_replace(struct versions *v, void *value, struct error *err)
 static void move_to_newest(struct versions_user *user)
 {
 	struct versions *v = user->of;
-	struct version *unused;
+	struct shared_version *unused;
 
 	pthread_mutex_lock(&v->lock);
 	unused = let_go(user->held);
@@ -111,7 +112,7 @@ const void *versions_use(struct versions_user *user)
 
 void versions_leave(struct versions_user *user)
 {
-	struct version *unused;
+	struct shared_version *unused;
 
 	if (!user->held)
 		return;

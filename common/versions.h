@@ -30,7 +30,7 @@ int versions_replace(struct versions *v, void *value, struct error *err);
  * version. */
 struct versions_user {
 	struct versions *of;
-	struct version *held;
+	struct shared_version *held;
 };
 
 /* Returns the newest value, valid until the next call or versions_leave. */

@@ -7,7 +7,7 @@
 #define TAG_DIRECTIVES_MAX 16
 
 /* Counts of the first pass so far. */
-struct counts {
+struct yaml_counts {
 	size_t depth, nodes, anchors, documents;
 	size_t anchors_max;
 };
@@ -70,7 +70,7 @@ static bool is_node(const yaml_event_t *event)
 }
 
 /* Returns what exceeds a limit, or NULL. */
-static const char *count_event(struct counts *c, const yaml_event_t *event)
+static const char *count_event(struct yaml_counts *c, const yaml_event_t *event)
 {
 	if (is_start(event) && ++c->depth > YAML_DEPTH_MAX)
 		return "more than 64 lists and mappings within each other";
@@ -84,7 +84,7 @@ static const char *count_event(struct counts *c, const yaml_event_t *event)
 	return is_node(event) && c->documents > 1 ? "a second document" : NULL;
 }
 
-static int check_event(struct counts *c, const yaml_event_t *event,
+static int check_event(struct yaml_counts *c, const yaml_event_t *event,
 		       struct yaml_place *ret_place, struct error *err)
 {
 	const char *wrong;
@@ -98,7 +98,7 @@ static int check_event(struct counts *c, const yaml_event_t *event,
 static int check_events(yaml_parser_t *parser, size_t anchors_max,
 			struct yaml_place *ret_place, struct error *err)
 {
-	struct counts counts = {.anchors_max = anchors_max};
+	struct yaml_counts counts = {.anchors_max = anchors_max};
 	yaml_event_t event;
 	bool ended = false;
 	int status = 0;

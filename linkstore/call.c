@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct call {
+struct sent_call {
 	const struct call_type *type;
 	call_fn *fn;
 	void *arg;
@@ -16,7 +16,7 @@ static size_t room_of(size_t size)
 	return (size + sizeof(max_align_t) - 1) / sizeof(max_align_t);
 }
 
-static void *about_of(struct call *call)
+static void *about_of(struct sent_call *call)
 {
 	return call->data + room_of(call->type->value_size);
 }
@@ -24,7 +24,7 @@ static void *about_of(struct call *call)
 static void on_reply(void *arg, const redisReply *reply,
 		     const struct error *failure)
 {
-	struct call *call = arg;
+	struct sent_call *call = arg;
 	struct error err;
 
 	if (!failure &&
@@ -39,7 +39,7 @@ int call_send(struct command *c, struct redis_async *redis,
 	      void *arg, struct error *err)
 {
 	size_t room = room_of(type->value_size) + room_of(type->about_size);
-	struct call *call =
+	struct sent_call *call =
 		calloc(1, sizeof(*call) + room * sizeof(call->data[0]));
 
 	if (!call) {

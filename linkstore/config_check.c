@@ -17,7 +17,7 @@
 #define CLASSES_MAX 1000
 
 /* The requirements of a strategy on its space. */
-struct strategy {
+struct strategy_bounds {
 	unsigned length_min,
 		length_max; /* 0: the length is fixed, or there is none */
 	unsigned length;    /* the fixed length */
@@ -25,7 +25,7 @@ struct strategy {
 	bool once; /* at most one space has this strategy */
 };
 
-static const struct strategy strategies[] = {
+static const struct strategy_bounds strategies[] = {
 	[LINK_SEQUENCE] = {.length_min = CODE_LENGTH_MIN,
 			   .length_max = CODE_LENGTH_MAX,
 			   .keys_min = 1,
@@ -53,7 +53,8 @@ enum link_strategy links_space_strategy(const struct links_space_config *space)
 
 unsigned links_space_length(const struct links_space_config *space)
 {
-	const struct strategy *s = &strategies[links_space_strategy(space)];
+	const struct strategy_bounds *s =
+		&strategies[links_space_strategy(space)];
 
 	return s->length_max ? (unsigned)space->length : s->length;
 }
@@ -130,7 +131,7 @@ static const struct links_space_config *space_at(const struct links_config *c,
 }
 
 static int check_length(const struct links_space_config *space,
-			const struct strategy *s, struct error *err)
+			const struct strategy_bounds *s, struct error *err)
 {
 	if (s->length_max) {
 		if (space->length >= s->length_min &&
@@ -176,7 +177,7 @@ static int check_key(const struct links_space_config *space, size_t i,
 }
 
 static int check_keys(const struct links_space_config *space,
-		      const struct strategy *s, struct error *err)
+		      const struct strategy_bounds *s, struct error *err)
 {
 	if (space->keys.count < s->keys_min)
 		return error_set(err, ERROR_CONFIG,
@@ -203,7 +204,7 @@ static int check_keys(const struct links_space_config *space,
 static int check_pair(const struct links_space_config *a,
 		      const struct links_space_config *b, struct error *err)
 {
-	const struct strategy *s = &strategies[links_space_strategy(b)];
+	const struct strategy_bounds *s = &strategies[links_space_strategy(b)];
 
 	if (!strcmp(a->name, b->name))
 		return error_set(err, ERROR_CONFIG,
@@ -241,7 +242,8 @@ static int check_space(const struct links_config *config, size_t i,
 		       struct error *err)
 {
 	const struct links_space_config *space = space_at(config, i);
-	const struct strategy *s = &strategies[links_space_strategy(space)];
+	const struct strategy_bounds *s =
+		&strategies[links_space_strategy(space)];
 
 	if (!is_space_name(space->name))
 		return error_set(err, ERROR_CONFIG,

@@ -20,8 +20,8 @@ struct host_entry {
 };
 
 /* The domains of one reading, which do not change any more. */
-struct table {
-	struct table *older; /* read by domains_reload only */
+struct domains_table {
+	struct domains_table *older; /* read by domains_reload only */
 	struct domains_config own;
 	const struct domains_config *from; /* `own`, or the configuration's */
 	struct domain *items;
@@ -34,7 +34,7 @@ struct table {
 struct domains {
 	const struct domains_config *config;
 	const struct links_config *links;
-	struct table *_Atomic now;
+	struct domains_table *_Atomic now;
 };
 
 static int compare_hosts(const void *a, const void *b)
@@ -46,7 +46,7 @@ static int compare_hosts(const void *a, const void *b)
 	return memcmp(x->text, y->text, x->len);
 }
 
-static int add_hosts(struct table *t, const struct domain *domain,
+static int add_hosts(struct domains_table *t, const struct domain *domain,
 		     struct error *err)
 {
 	const struct setting_strings *hosts = &domain->config->hosts;
@@ -92,8 +92,8 @@ static int make_base_url(struct domain *domain, struct error *err)
 	return 0;
 }
 
-static int add_domain(struct table *t, const struct domain_config *config,
-		      struct error *err)
+static int add_domain(struct domains_table *t,
+		      const struct domain_config *config, struct error *err)
 {
 	struct domain *domain = &t->items[t->count];
 
@@ -113,7 +113,7 @@ static int add_domain(struct table *t, const struct domain_config *config,
 	return add_hosts(t, domain, err);
 }
 
-static int fill_domain_table(struct table *t, struct error *err)
+static int fill_domain_table(struct domains_table *t, struct error *err)
 {
 	const struct domain_config *all = t->from->list.items;
 	const char *fallback = t->from->default_domain;
@@ -138,7 +138,7 @@ static int fill_domain_table(struct table *t, struct error *err)
 	return 0;
 }
 
-static void table_free(struct table *t)
+static void table_free(struct domains_table *t)
 {
 	if (!t)
 		return;
@@ -152,7 +152,8 @@ static void table_free(struct table *t)
 
 /* Reads the domains from Redis, from a file, or from the configuration
  * itself. */
-static int read_domains(struct table *t, const struct domains_config *config,
+static int read_domains(struct domains_table *t,
+			const struct domains_config *config,
 			const struct links_config *links, const char *shared,
 			struct error *err)
 {
@@ -169,11 +170,11 @@ static int read_domains(struct table *t, const struct domains_config *config,
 	return 0;
 }
 
-static struct table *table_new(const struct domains_config *config,
-			       const struct links_config *links,
-			       const char *shared, struct error *err)
+static struct domains_table *table_new(const struct domains_config *config,
+				       const struct links_config *links,
+				       const char *shared, struct error *err)
 {
-	struct table *t = calloc(1, sizeof(*t));
+	struct domains_table *t = calloc(1, sizeof(*t));
 
 	if (!t) {
 		error_set_nomem(err);
@@ -190,7 +191,7 @@ struct domains *domains_open(const struct domains_config *config,
 			     const struct links_config *links,
 			     const char *shared, struct error *err)
 {
-	struct table *t = table_new(config, links, shared, err);
+	struct domains_table *t = table_new(config, links, shared, err);
 	struct domains *d = t ? calloc(1, sizeof(*d)) : NULL;
 
 	if (d) {
@@ -207,11 +208,11 @@ struct domains *domains_open(const struct domains_config *config,
 
 void domains_free(struct domains *d)
 {
-	struct table *older;
+	struct domains_table *older;
 
 	if (!d)
 		return;
-	for (struct table *t = atomic_load(&d->now); t; t = older) {
+	for (struct domains_table *t = atomic_load(&d->now); t; t = older) {
 		older = t->older;
 		table_free(t);
 	}
@@ -250,7 +251,8 @@ static bool same_domain(const struct domain_config *a,
 	       same_texts(&a->accounts, &b->accounts);
 }
 
-static bool says_the_same(const struct table *a, const struct table *b)
+static bool says_the_same(const struct domains_table *a,
+			  const struct domains_table *b)
 {
 	if (a->count != b->count ||
 	    !same_text(a->from->default_domain, b->from->default_domain))
@@ -263,9 +265,10 @@ static bool says_the_same(const struct table *a, const struct table *b)
 
 /* Removes the table with the same contents from those older than `now`.  So
  * repeated changes between two configurations keep only two tables. */
-static struct table *take_older(struct table *now, const struct table *like)
+static struct domains_table *take_older(struct domains_table *now,
+					const struct domains_table *like)
 {
-	struct table **at = &now->older, *found;
+	struct domains_table **at = &now->older, *found;
 
 	while (*at && !says_the_same(*at, like))
 		at = &(*at)->older;
@@ -277,8 +280,9 @@ static struct table *take_older(struct table *now, const struct table *like)
 
 int domains_reload(struct domains *d, const char *shared, struct error *err)
 {
-	struct table *fresh = table_new(d->config, d->links, shared, err),
-		     *now = atomic_load(&d->now), *older;
+	struct domains_table *fresh = table_new(d->config, d->links, shared,
+						err),
+			     *now = atomic_load(&d->now), *older;
 
 	if (!fresh)
 		return -1;
@@ -298,12 +302,12 @@ int domains_reload(struct domains *d, const char *shared, struct error *err)
 
 /* --- reading -------------------------------------------------------------- */
 
-static const struct table *table_now(const struct domains *d)
+static const struct domains_table *table_now(const struct domains *d)
 {
 	return atomic_load_explicit(&d->now, memory_order_acquire);
 }
 
-static const struct link_domain *find_named(const struct table *t,
+static const struct link_domain *find_named(const struct domains_table *t,
 					    const char *name)
 {
 	for (size_t i = 0; i < t->count; i++) {
@@ -320,14 +324,14 @@ size_t domains_count(const struct domains *d)
 
 const struct link_domain *domains_at(const struct domains *d, size_t index)
 {
-	const struct table *t = table_now(d);
+	const struct domains_table *t = table_now(d);
 
 	return index < t->count ? &t->items[index].public : NULL;
 }
 
 const struct link_domain *domains_default(const struct domains *d)
 {
-	const struct table *t = table_now(d);
+	const struct domains_table *t = table_now(d);
 
 	return t->fallback ? &t->fallback->public : NULL;
 }
@@ -341,7 +345,7 @@ const struct link_domain *domains_named(const struct domains *d,
 const struct link_domain *domains_by_host(const struct domains *d,
 					  const char *host, size_t len)
 {
-	const struct table *t = table_now(d);
+	const struct domains_table *t = table_now(d);
 	struct host_entry key;
 	const struct host_entry *found;
 
@@ -379,7 +383,7 @@ bool domains_allow(const struct link_domain *domain, const char *space)
 
 const char *domains_base_url(const struct domains *d, const char *name)
 {
-	const struct table *t = table_now(d);
+	const struct domains_table *t = table_now(d);
 	const struct link_domain *domain = find_named(t, name);
 
 	if (!domain && t->fallback)

@@ -289,20 +289,20 @@ static int check_domain(const struct domain_config *c,
  * Sorting finds them in less time than a comparison of all pairs. */
 
 /* A name, or a host in its normal form, and the index of its domain. */
-struct entry {
+struct domain_host {
 	char *text;
 	size_t domain;
 };
 
 struct entries {
-	struct entry *items;
+	struct domain_host *items;
 	size_t count;
 };
 
 /* Sorts equal entries by domain. */
 static int compare_entries(const void *a, const void *b)
 {
-	const struct entry *one = a, *other = b;
+	const struct domain_host *one = a, *other = b;
 	int order = strcmp(one->text, other->text);
 
 	if (order)
@@ -319,7 +319,7 @@ static int entries_init(struct entries *e, size_t most, struct error *err)
 static int entries_add(struct entries *e, const char *text, size_t domain,
 		       struct error *err)
 {
-	struct entry *entry = &e->items[e->count];
+	struct domain_host *entry = &e->items[e->count];
 
 	entry->text = strdup(text);
 	if (!entry->text)
@@ -330,7 +330,7 @@ static int entries_add(struct entries *e, const char *text, size_t domain,
 }
 
 /* Returns the second of two equal entries; NULL: there are none. */
-static const struct entry *entries_find_doubled(struct entries *e)
+static const struct domain_host *entries_find_doubled(struct entries *e)
 {
 	qsort(e->items, e->count, sizeof(*e->items), compare_entries);
 	for (size_t i = 1; i < e->count; i++)
@@ -349,7 +349,7 @@ static void entries_release(struct entries *e)
 static int check_names(const struct domain_config *all, size_t count,
 		       struct error *err)
 {
-	const struct entry *doubled;
+	const struct domain_host *doubled;
 	struct entries names;
 	int status = entries_init(&names, count, err);
 
@@ -366,7 +366,7 @@ static int check_names(const struct domain_config *all, size_t count,
 
 static int check_accounts_once(const struct domain_config *c, struct error *err)
 {
-	const struct entry *doubled;
+	const struct domain_host *doubled;
 	struct entries accounts;
 	int status = entries_init(&accounts, c->accounts.count, err);
 
@@ -398,8 +398,8 @@ static int add_hosts(struct entries *e, const struct domain_config *c,
 }
 
 static int refuse_host(const struct domain_config *all,
-		       const struct entry *first, const struct entry *second,
-		       struct error *err)
+		       const struct domain_host *first,
+		       const struct domain_host *second, struct error *err)
 {
 	const char *name = all[second->domain].name;
 
@@ -415,7 +415,7 @@ static int refuse_host(const struct domain_config *all,
 static int check_all_hosts(const struct domain_config *all, size_t count,
 			   struct error *err)
 {
-	const struct entry *doubled;
+	const struct domain_host *doubled;
 	struct entries hosts;
 	size_t most = 0;
 	int status;

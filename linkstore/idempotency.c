@@ -7,7 +7,7 @@
 
 #include "linkstore/call.h"
 
-struct answer {
+struct idem_answer {
 	struct idem_record record;
 	int64_t now;
 	bool written;
@@ -74,7 +74,7 @@ int idem_record_parse(const char *text, struct idem_record *ret,
 static int parse_idem_reply(const redisReply *reply, const void *about,
 			    void *ret_value, struct error *err)
 {
-	struct answer *ret = ret_value;
+	struct idem_answer *ret = ret_value;
 
 	(void)about;
 	if (!reply_is_array(reply, 2))
@@ -87,14 +87,14 @@ static int parse_idem_reply(const redisReply *reply, const void *about,
 static void deliver_idem_answer(call_fn *fn, void *arg, void *value,
 				const struct error *failure)
 {
-	const struct answer *answer = value;
+	const struct idem_answer *answer = value;
 
 	((idem_fn *)fn)(arg, failure ? NULL : &answer->record, answer->now,
 			answer->written, failure);
 }
 
 static const struct call_type idem_call = {
-	.value_size = sizeof(struct answer),
+	.value_size = sizeof(struct idem_answer),
 	.parse = parse_idem_reply,
 	.deliver = deliver_idem_answer,
 };

@@ -2,7 +2,7 @@
 
 #include "linkstore/call.h"
 
-struct span {
+struct lease_span {
 	int64_t from, until;
 };
 
@@ -20,7 +20,7 @@ static int parse_lease_reply(const redisReply *reply, const void *about,
 			     void *ret_value, struct error *err)
 {
 	const unsigned *node = about;
-	struct span *ret = ret_value;
+	struct lease_span *ret = ret_value;
 
 	if (!reply_is_array(reply, 3))
 		return reply_malformed("node_lease", err);
@@ -37,14 +37,14 @@ static int parse_lease_reply(const redisReply *reply, const void *about,
 static void deliver_lease_span(call_fn *fn, void *arg, void *value,
 			       const struct error *failure)
 {
-	const struct span *span = value;
+	const struct lease_span *span = value;
 
 	((node_lease_fn *)fn)(arg, span->from, span->until, failure);
 }
 
 static const struct call_type keep_call = {
 	.about_size = sizeof(unsigned),
-	.value_size = sizeof(struct span),
+	.value_size = sizeof(struct lease_span),
 	.parse = parse_lease_reply,
 	.deliver = deliver_lease_span,
 };

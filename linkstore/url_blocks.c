@@ -141,7 +141,7 @@ int url_lift_async(struct redis_async *redis, const char *account,
 
 /* --- reading -------------------------------------------------------------- */
 
-struct reading {
+struct blocks_reading {
 	url_blocks_fn *fn;
 	void *arg;
 	char id[URL_BLOCK_ID]; /* the id to read; "": a page */
@@ -166,7 +166,7 @@ static bool read_decision(char *line, struct url_decision *ret)
 	return !*end && !rest;
 }
 
-static void tell_entry(const struct reading *r, const char *id,
+static void tell_entry(const struct blocks_reading *r, const char *id,
 		       const redisReply *value)
 {
 	char *text = strndup(value->str, value->len), *rest = text, *line;
@@ -186,7 +186,7 @@ static void tell_entry(const struct reading *r, const char *id,
 	free(text);
 }
 
-static void tell_page(const struct reading *r, const redisReply *page)
+static void tell_page(const struct blocks_reading *r, const redisReply *page)
 {
 	for (size_t i = 0; i + 1 < page->elements; i += 2) {
 		if (page->element[i]->type == REDIS_REPLY_STRING &&
@@ -198,7 +198,7 @@ static void tell_page(const struct reading *r, const redisReply *page)
 
 static void on_read(void *arg, const redisReply *reply, const struct error *err)
 {
-	struct reading *r = arg;
+	struct blocks_reading *r = arg;
 	struct error why;
 
 	if (err) {
@@ -222,7 +222,7 @@ int url_blocks_read_async(struct redis_async *redis, const char *account,
 			  const char *cursor, const char *id, url_blocks_fn *fn,
 			  void *arg, struct error *err)
 {
-	struct reading *r = calloc(1, sizeof(*r));
+	struct blocks_reading *r = calloc(1, sizeof(*r));
 	struct command c;
 
 	if (!r)

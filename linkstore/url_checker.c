@@ -9,8 +9,8 @@ enum {
 	CHECKS_MAX = 256 /* per question */
 };
 
-struct check {
-	struct check *next;
+struct url_check {
+	struct url_check *next;
 	url_checked_fn *fn;
 	void *arg;
 	size_t count;
@@ -18,10 +18,10 @@ struct check {
 };
 
 /* The checks of one account that are sent together. */
-struct question {
-	struct question *next;
+struct account_query {
+	struct account_query *next;
 	struct redis_async *redis;
-	struct check *first, **last;
+	struct url_check *first, **last;
 	size_t count;
 	char account[]; /* a copy: the account of the first check may be gone */
 };
@@ -29,15 +29,15 @@ struct question {
 struct url_checker {
 	struct redis_async *redis;
 	struct loop_timer *again; /* for checks queued while sending */
-	struct question *queued;
+	struct account_query *queued;
 	bool flushing, freed;
 };
 
 /* --- answers -------------------------------------------------------------- */
 
-static void answer_all(struct question *q, const struct error *err)
+static void answer_all(struct account_query *q, const struct error *err)
 {
-	struct check *check = q->first, *next;
+	struct url_check *check = q->first, *next;
 
 	for (; check; check = next) {
 		next = check->next;
@@ -48,7 +48,7 @@ static void answer_all(struct question *q, const struct error *err)
 }
 
 /* Returns the first blocked URL of `check`, whose answers begin at `at`. */
-static const char *first_blocked(const struct check *check,
+static const char *first_blocked(const struct url_check *check,
 				 const redisReply *reply, size_t at)
 {
 	for (size_t i = 0; i < check->count; i++) {
@@ -58,19 +58,20 @@ static const char *first_blocked(const struct check *check,
 	return NULL;
 }
 
-static size_t count_urls(const struct question *q)
+static size_t count_urls(const struct account_query *q)
 {
 	size_t count = 0;
 
-	for (const struct check *check = q->first; check; check = check->next)
+	for (const struct url_check *check = q->first; check;
+	     check = check->next)
 		count += check->count;
 	return count;
 }
 
 static void on_urls(void *arg, const redisReply *reply, const struct error *err)
 {
-	struct question *q = arg;
-	struct check *check, *next;
+	struct account_query *q = arg;
+	struct url_check *check, *next;
 	struct error why;
 	size_t at = 0;
 
@@ -91,14 +92,15 @@ static void on_urls(void *arg, const redisReply *reply, const struct error *err)
 	free(q);
 }
 
-static int ask_for_urls(struct question *q, struct error *err)
+static int ask_for_urls(struct account_query *q, struct error *err)
 {
 	char id[URL_BLOCK_ID];
 	struct command c;
 
 	command_plain(&c, "HMGET");
 	command_format(&c, "blocked:{%s}", q->account);
-	for (const struct check *check = q->first; check; check = check->next) {
+	for (const struct url_check *check = q->first; check;
+	     check = check->next) {
 		for (size_t i = 0; i < check->count; i++) {
 			url_block_id(check->urls[i], id);
 			command_text(&c, id);
@@ -110,7 +112,7 @@ static int ask_for_urls(struct question *q, struct error *err)
 static void on_exists(void *arg, const redisReply *reply,
 		      const struct error *err)
 {
-	struct question *q = arg;
+	struct account_query *q = arg;
 	struct error why;
 
 	if (err) {
@@ -127,7 +129,7 @@ static void on_exists(void *arg, const redisReply *reply,
 
 /* --- send ----------------------------------------------------------------- */
 
-static int send_question(struct question *q, struct error *err)
+static int send_question(struct account_query *q, struct error *err)
 {
 	struct command c;
 
@@ -139,7 +141,7 @@ static int send_question(struct question *q, struct error *err)
 static void send_queued_questions(void *arg)
 {
 	struct url_checker *checker = arg;
-	struct question *q = checker->queued, *next;
+	struct account_query *q = checker->queued, *next;
 	struct error err;
 
 	if (!q)
@@ -157,10 +159,10 @@ static void send_queued_questions(void *arg)
 
 /* --- queue ---------------------------------------------------------------- */
 
-static struct question *find_question(struct url_checker *checker,
-				      const char *account)
+static struct account_query *find_question(struct url_checker *checker,
+					   const char *account)
 {
-	struct question **at = &checker->queued, *q;
+	struct account_query **at = &checker->queued, *q;
 	size_t len = strlen(account);
 
 	/* Questions are sent in order: if two lines of a batch want the same
@@ -187,8 +189,8 @@ int url_checker_check(struct url_checker *checker, const char *account,
 		      const char *const *urls, size_t count, url_checked_fn *fn,
 		      void *arg, struct error *err)
 {
-	struct question *q;
-	struct check *check;
+	struct account_query *q;
+	struct url_check *check;
 
 	if (checker->freed)
 		return error_set_retriable(err, ERROR_REMOTE, "shutting down");
@@ -232,7 +234,7 @@ url_checker_new(struct loop *loop, struct redis_async *redis, struct error *err)
 
 void url_checker_free(struct url_checker *checker)
 {
-	struct question *q, *next;
+	struct account_query *q, *next;
 	struct error err;
 
 	if (!checker)

@@ -25,7 +25,7 @@ static const char magic[8] = "SLcounts";
 static const char prefix[] = "counters-";
 static const char rejected_name[] = "counters.rejected";
 
-struct file_header {
+struct counters_header {
 	char magic[8];
 	uint32_t version, writers, counters, hours;
 	uint32_t instance_size, edge_size; /* including their 0 */
@@ -39,7 +39,7 @@ struct file_header {
 struct counters_file {
 	int dir, fd; /* -1: in memory */
 	char name[OWNED_NAME_SIZE];
-	struct file_header *header;
+	struct counters_header *header;
 	size_t size;
 	struct hour_totals *totals;
 	struct counters_origin origin;
@@ -47,19 +47,19 @@ struct counters_file {
 
 /* --- layout --------------------------------------------------------------- */
 
-static uint64_t header_check(const struct file_header *h)
+static uint64_t header_check(const struct counters_header *h)
 {
-	return XXH3_64bits(h, offsetof(struct file_header, check));
+	return XXH3_64bits(h, offsetof(struct counters_header, check));
 }
 
-static size_t totals_at(const struct file_header *h)
+static size_t totals_at(const struct counters_header *h)
 {
 	size_t size = sizeof(*h) + h->instance_size + h->edge_size;
 
 	return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static size_t file_size(const struct file_header *h)
+static size_t file_size(const struct counters_header *h)
 {
 	return totals_at(h) + h->writers * sizeof(struct hour_totals);
 }
@@ -143,7 +143,7 @@ static int make_room(struct counters_file *f, const char *dir,
 }
 
 /* `h` must be zeroed. */
-static int make_header(struct file_header *h,
+static int make_header(struct counters_header *h,
 		       const struct counters_origin *origin, size_t writers,
 		       struct error *err)
 {
@@ -173,7 +173,7 @@ struct counters_file *counters_file_new(const char *dir,
 					size_t writers, struct error *err)
 {
 	char name[OWNED_NAME_SIZE];
-	struct file_header h = {0};
+	struct counters_header h = {0};
 	struct counters_file *f;
 	char *names;
 
@@ -216,7 +216,7 @@ void counters_file_free(struct counters_file *f)
 
 /* --- opening -------------------------------------------------------------- */
 
-static bool is_sane(const struct file_header *h)
+static bool is_sane(const struct counters_header *h)
 {
 	return h->check == header_check(h) && h->boot && h->writers &&
 	       h->writers <= WRITERS_MAX && h->instance_size &&
@@ -226,7 +226,7 @@ static bool is_sane(const struct file_header *h)
 
 static int check_file(const struct counters_file *f, struct error *err)
 {
-	const struct file_header *h = f->header;
+	const struct counters_header *h = f->header;
 	const char *names = (const char *)(h + 1);
 	char machine[BOOT_ID_MAX];
 
@@ -257,7 +257,7 @@ static int map_file(struct counters_file *f, struct error *err)
 		return -1;
 	if (fstat(f->fd, &st) < 0)
 		return error_set_errno(err, "cannot look at it");
-	if (st.st_size < (off_t)sizeof(struct file_header))
+	if (st.st_size < (off_t)sizeof(struct counters_header))
 		return error_set(err, ERROR_DAMAGED,
 				 "this is no file of counters");
 	f->size = (size_t)st.st_size;

@@ -7,7 +7,7 @@
  * totals are never moved, so they are right at any moment.  A loss of power is
  * different: counters that it leaves are not reported.
  *
- * The file, in this machine's byte order: struct file_header of
+ * The file, in this machine's byte order: struct counters_header of
  * counters_file.c, the two names, each with its terminating 0, and at the next
  * multiple of 64 the struct hour_totals of each writer.
  */

@@ -15,7 +15,7 @@ struct number {
 	uint64_t high, low;
 };
 
-struct range {
+struct network_range {
 	struct number first, last;
 };
 
@@ -28,7 +28,7 @@ struct deny_list {
 	size_t count; /* number of networks */
 	struct range_v4 *v4;
 	size_t v4_count;
-	struct range *v6;
+	struct network_range *v6;
 	size_t v6_count;
 };
 
@@ -58,10 +58,10 @@ static uint64_t low_mask(unsigned bits)
 	return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-static struct range range_of(const struct network *net)
+static struct network_range range_of(const struct network *net)
 {
 	unsigned host = net->base.len * 8u - net->bits;
-	struct range r = {number_of(&net->base), number_of(&net->base)};
+	struct network_range r = {number_of(&net->base), number_of(&net->base)};
 
 	r.last.low |= low_mask(host);
 	if (host > 64)
@@ -73,19 +73,19 @@ static struct range range_of(const struct network *net)
 
 static int by_first(const void *left, const void *right)
 {
-	const struct range *a = left, *b = right;
+	const struct network_range *a = left, *b = right;
 
 	return compare_numbers(a->first, b->first);
 }
 
 /* Joins ranges that overlap; returns the number that is left. */
-static size_t join_ranges(struct range *ranges, size_t count)
+static size_t join_ranges(struct network_range *ranges, size_t count)
 {
 	size_t kept = 0;
 
 	qsort(ranges, count, sizeof(*ranges), by_first);
 	for (size_t i = 0; i < count; i++) {
-		struct range *before = kept ? &ranges[kept - 1] : NULL;
+		struct network_range *before = kept ? &ranges[kept - 1] : NULL;
 
 		if (!before ||
 		    compare_numbers(before->last, ranges[i].first) < 0)
@@ -99,7 +99,8 @@ static size_t join_ranges(struct range *ranges, size_t count)
 static int keep_v4(struct deny_list *list, struct buf *networks,
 		   struct error *err)
 {
-	struct range *ranges = (struct range *)(void *)networks->data;
+	struct network_range *ranges =
+		(struct network_range *)(void *)networks->data;
 	size_t count = networks->len / sizeof(*ranges);
 
 	if (!count)
@@ -118,7 +119,8 @@ static int keep_v4(struct deny_list *list, struct buf *networks,
 static int keep_v6(struct deny_list *list, struct buf *networks,
 		   struct error *err)
 {
-	struct range *ranges = (struct range *)(void *)networks->data;
+	struct network_range *ranges =
+		(struct network_range *)(void *)networks->data;
 	size_t count = networks->len / sizeof(*ranges);
 
 	if (!count)
@@ -135,16 +137,16 @@ static int keep_v6(struct deny_list *list, struct buf *networks,
 /* --- the file ------------------------------------------------------------- */
 
 /* State while a file is read. */
-struct reading {
-	struct buf v4, v6; /* arrays of struct range */
+struct deny_reading {
+	struct buf v4, v6; /* arrays of struct network_range */
 	size_t count;
 };
 
-static int read_line(struct reading *r, char *line, size_t len,
+static int read_line(struct deny_reading *r, char *line, size_t len,
 		     struct error *err)
 {
 	struct network net;
-	struct range range;
+	struct network_range range;
 	const char *wrong;
 
 	if (memchr(line, '\0', len))
@@ -167,7 +169,7 @@ static int read_line(struct reading *r, char *line, size_t len,
 	return 0;
 }
 
-static int read_lines(struct reading *r, FILE *file, const char *path,
+static int read_lines(struct deny_reading *r, FILE *file, const char *path,
 		      struct error *err)
 {
 	char *line = NULL;
@@ -190,7 +192,8 @@ static int read_lines(struct reading *r, FILE *file, const char *path,
 	return 0;
 }
 
-static int read_path(struct reading *r, const char *path, struct error *err)
+static int read_path(struct deny_reading *r, const char *path,
+		     struct error *err)
 {
 	struct error why;
 	FILE *file = plain_file_stream(path, &why);
@@ -206,7 +209,7 @@ static int read_path(struct reading *r, const char *path, struct error *err)
 struct deny_list *deny_list_load(const char *path, struct error *err)
 {
 	struct deny_list *list = calloc(1, sizeof(*list));
-	struct reading r = {.count = 0};
+	struct deny_reading r = {.count = 0};
 
 	if (!list) {
 		error_set_nomem(err);
@@ -264,7 +267,7 @@ static bool has_v6(const struct deny_list *list, struct number address)
 
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
-		const struct range *r = &list->v6[middle];
+		const struct network_range *r = &list->v6[middle];
 
 		if (compare_numbers(address, r->first) < 0)
 			to = middle;

@@ -27,7 +27,7 @@ enum {
 	PAUSE_EVENTS = 64,
 };
 
-enum entry_state {
+enum journal_entry_state {
 	/* The entry is written, or being written, and not done. */
 	ENTRY_UNDONE = 0x4c4c5301,
 	ENTRY_DONE,
@@ -35,7 +35,7 @@ enum entry_state {
 
 static const char magic[8] = "SLjournl";
 
-struct file_header {
+struct journal_header {
 	char magic[8];
 	uint32_t version;
 	uint32_t rings, chunks, chunk_bytes;
@@ -58,7 +58,7 @@ struct chunk {
 _Static_assert(offsetof(struct journal_entry, data) == ENTRY_HEAD,
 	       "events lie behind the head");
 _Static_assert(sizeof(struct chunk) == ALIGNMENT, "entries lie aligned");
-_Static_assert(sizeof(struct file_header) <= FILE_HEADER_SIZE, "it fits");
+_Static_assert(sizeof(struct journal_header) <= FILE_HEADER_SIZE, "it fits");
 
 static size_t entry_size(size_t len)
 {
@@ -84,25 +84,25 @@ void journal_entry_done(struct journal_entry *entry)
 
 /* --- reading -------------------------------------------------------------- */
 
-static uint64_t header_check(const struct file_header *h)
+static uint64_t header_check(const struct journal_header *h)
 {
-	return XXH3_64bits(h, offsetof(struct file_header, check));
+	return XXH3_64bits(h, offsetof(struct journal_header, check));
 }
 
-static uint64_t file_size(const struct file_header *h)
+static uint64_t file_size(const struct journal_header *h)
 {
 	return FILE_HEADER_SIZE +
 	       (uint64_t)h->rings * h->chunks * h->chunk_bytes;
 }
 
-static bool is_sane(const struct file_header *h)
+static bool is_sane(const struct journal_header *h)
 {
 	return h->rings >= 1 && h->rings <= RINGS_MAX && h->chunks >= 1 &&
 	       h->chunks <= CHUNKS_MAX && h->chunk_bytes >= CHUNK_MIN &&
 	       h->chunk_bytes <= CHUNK_MAX && h->chunk_bytes % ALIGNMENT == 0;
 }
 
-static int check_header(const struct file_header *h, size_t size,
+static int check_header(const struct journal_header *h, size_t size,
 			struct error *err)
 {
 	if (memcmp(h->magic, magic, sizeof(magic)) != 0)
@@ -122,18 +122,18 @@ static int check_header(const struct file_header *h, size_t size,
 /* A file is empty, or all zeros, until its header is written. */
 static bool has_begun(const void *bytes, size_t size)
 {
-	static const struct file_header none;
+	static const struct journal_header none;
 
 	return size > 0 &&
 	       (size < sizeof(none) || memcmp(bytes, &none, sizeof(none)) != 0);
 }
 
-struct reading {
+struct journal_reading {
 	struct journal_rest *rest;
 	size_t room;
 };
 
-static int add_event(struct reading *r, const struct journal_entry *e,
+static int add_event(struct journal_reading *r, const struct journal_entry *e,
 		     struct error *err)
 {
 	struct journal_rest *rest = r->rest;
@@ -162,7 +162,7 @@ static bool is_entry(const struct journal_entry *e, uint64_t number,
 }
 
 /* Skips damaged bytes up to the next entry, and counts each stretch of them. */
-static int read_chunk(struct reading *r, const char *bytes,
+static int read_chunk(struct journal_reading *r, const char *bytes,
 		      uint32_t chunk_bytes, struct error *err)
 {
 	const struct chunk *c = (const struct chunk *)bytes;
@@ -204,10 +204,10 @@ static int compare_events(const void *a, const void *b)
 	return (x->data > y->data) - (x->data < y->data);
 }
 
-static int read_chunks(const char *bytes, const struct file_header *h,
+static int read_chunks(const char *bytes, const struct journal_header *h,
 		       struct journal_rest *rest, struct error *err)
 {
-	struct reading r = {rest, 0};
+	struct journal_reading r = {rest, 0};
 	size_t count = (size_t)h->rings * h->chunks;
 
 	for (size_t i = 0; i < count; i++)
@@ -225,7 +225,7 @@ int journal_read(const void *bytes, size_t size, struct journal_rest *ret,
 		 struct error *err)
 {
 	struct journal_rest rest = {0};
-	struct file_header h;
+	struct journal_header h;
 
 	if (!has_begun(bytes, size)) {
 		*ret = rest;
@@ -281,7 +281,7 @@ struct ring {
 struct event_journal {
 	int dir, fd;
 	char name[OWNED_NAME_SIZE];
-	struct file_header header;
+	struct journal_header header;
 	char *bytes; /* mapped; NULL: not yet */
 	struct ring *rings;
 };
@@ -298,7 +298,7 @@ static uint32_t chunk_bytes_for(size_t event_max)
 static void make_header(struct event_journal *j,
 			const struct event_journal_options *o)
 {
-	struct file_header *h = &j->header;
+	struct journal_header *h = &j->header;
 	int64_t chunks;
 
 	memcpy(h->magic, magic, sizeof(magic));

@@ -16,10 +16,10 @@
  *
  * The file, in this machine's byte order:
  *
- *	header   struct file_header in event_journal.c, FILE_HEADER_SIZE bytes
- *	rings    one behind the other, each of `chunks` chunks
- *	chunk    struct chunk: which filling of it this is, and where it ends
- *	entry    struct journal_entry, and the event; a multiple of 64 bytes
+ *	header   struct journal_header in event_journal.c, FILE_HEADER_SIZE
+ *bytes rings    one behind the other, each of `chunks` chunks chunk    struct
+ *chunk: which filling of it this is, and where it ends entry    struct
+ *journal_entry, and the event; a multiple of 64 bytes
  *
  * `check` is XXH3 of all bytes that follow it in an entry (xxhash.com).
  * `number` combines the place and the filling, so that an old entry is not

@@ -25,7 +25,7 @@
 #define PAUSE_MS   100 /* after accept failed because descriptors ran out */
 #define TRIES	   10  /* if the predecessor ends meanwhile */
 
-enum kind {
+enum message_kind {
 	TAKE = 1,
 	SOCKETS,
 	END,
@@ -42,7 +42,8 @@ struct message {
 
 /* --- messages ------------------------------------------------------------- */
 
-static int send_message(int to, enum kind kind, const int *fds, size_t count)
+static int send_message(int to, enum message_kind kind, const int *fds,
+			size_t count)
 {
 	struct message m = {.magic = MAGIC,
 			    .kind = kind,
@@ -103,7 +104,8 @@ static int receive_message(int from, struct message *ret, int fds[FDS_MAX],
 }
 
 /* Receives a message without descriptors; true if it is of the wanted kind. */
-static bool receive_expected_kind(int from, enum kind wanted, int32_t *ret_pid)
+static bool receive_expected_kind(int from, enum message_kind wanted,
+				  int32_t *ret_pid)
 {
 	struct message m;
 	int fds[FDS_MAX];

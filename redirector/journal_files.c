@@ -9,7 +9,7 @@
 #include "redirector/owned_files.h"
 
 /* A file that this process owns now, and its bytes. */
-struct found {
+struct found_file {
 	int dir, fd;
 	const char *name;
 	void *bytes;
@@ -17,7 +17,7 @@ struct found {
 };
 
 /* Keeps the file for an operator; it replaces one that was kept before. */
-static int set_aside(const struct found *f, const struct error *why,
+static int set_aside(const struct found_file *f, const struct error *why,
 		     const struct journal_taker *taker, struct error *err)
 {
 	if (renameat(f->dir, f->name, f->dir, JOURNAL_REJECTED) < 0)
@@ -28,7 +28,8 @@ static int set_aside(const struct found *f, const struct error *why,
 
 /* In a file that stays, the events that were taken are marked as done:
  * otherwise they would be taken again at each search. */
-static int take_rest(const struct found *f, const struct journal_rest *rest,
+static int take_rest(const struct found_file *f,
+		     const struct journal_rest *rest,
 		     const struct journal_taker *taker, struct error *err)
 {
 	size_t taken = 0;
@@ -45,8 +46,8 @@ static int take_rest(const struct found *f, const struct journal_rest *rest,
 	return status;
 }
 
-static int take_bytes(const struct found *f, const struct journal_taker *taker,
-		      struct error *err)
+static int take_bytes(const struct found_file *f,
+		      const struct journal_taker *taker, struct error *err)
 {
 	struct journal_rest rest;
 	struct error why;
@@ -63,7 +64,7 @@ static int take_bytes(const struct found *f, const struct journal_taker *taker,
 	return status;
 }
 
-static int take_file(struct found *f, const struct journal_taker *taker,
+static int take_file(struct found_file *f, const struct journal_taker *taker,
 		     struct error *err)
 {
 	struct stat st;
@@ -84,7 +85,7 @@ static int take_journal_if_left(int dir, const char *name,
 				const struct journal_taker *taker,
 				struct error *err)
 {
-	struct found f = {.dir = dir, .name = name};
+	struct found_file f = {.dir = dir, .name = name};
 	struct error why;
 	int status;
 

@@ -13,7 +13,7 @@
 #define SLOTS_MIN      64
 
 /* A record of the ring, which has the order of the clock, oldest first. */
-struct entry {
+struct link_entry {
 	struct cached_link link;
 	uint64_t hash;
 	size_t cost; /* bytes in the ring */
@@ -24,7 +24,7 @@ struct entry {
 };
 
 struct link_cache {
-	struct entry **slots;
+	struct link_entry **slots;
 	size_t mask; /* slots - 1; their number is a power of two */
 	struct record_ring ring;
 	struct link_cache_stats stats;
@@ -73,7 +73,7 @@ static size_t find_slot(const struct link_cache *cache, uint64_t hash,
 			struct http_slice code)
 {
 	size_t i = hash & cache->mask;
-	const struct entry *e;
+	const struct link_entry *e;
 
 	for (; (e = cache->slots[i]); i = (i + 1) & cache->mask) {
 		if (e->hash == hash && e->code_len == code.len &&
@@ -84,7 +84,8 @@ static size_t find_slot(const struct link_cache *cache, uint64_t hash,
 }
 
 /* Returns the entry's slot. */
-static size_t slot_of(const struct link_cache *cache, const struct entry *e)
+static size_t slot_of(const struct link_cache *cache,
+		      const struct link_entry *e)
 {
 	size_t i = e->hash & cache->mask;
 
@@ -115,7 +116,7 @@ static void empty_slot(struct link_cache *cache, size_t hole)
 /* The bytes are free again when the hand passes. */
 static void remove_at(struct link_cache *cache, size_t slot)
 {
-	struct entry *e = cache->slots[slot];
+	struct link_entry *e = cache->slots[slot];
 
 	empty_slot(cache, slot);
 	e->known = false;
@@ -128,7 +129,7 @@ struct cached_link *link_cache_get(struct link_cache *cache,
 {
 	uint64_t hash = hash_bytes(&cache->hash_key, code.data, code.len);
 	size_t slot = find_slot(cache, hash, code);
-	struct entry *e = cache->slots[slot];
+	struct link_entry *e = cache->slots[slot];
 
 	if (!e)
 		return NULL;
@@ -175,7 +176,7 @@ struct cached_link *cached_link_copy(const struct cached_link *link)
 }
 
 /* The texts lie behind the code, in the order of copy_texts. */
-static void find_texts(struct entry *e)
+static void find_texts(struct link_entry *e)
 {
 	const char *at = e->data + e->code_len;
 
@@ -184,7 +185,7 @@ static void find_texts(struct entry *e)
 	e->link.event.data = e->link.lines.data + e->link.lines.len;
 }
 
-static void renew_oldest(struct link_cache *cache, struct entry *e)
+static void renew_oldest(struct link_cache *cache, struct link_entry *e)
 {
 	size_t slot = slot_of(cache, e);
 
@@ -197,7 +198,7 @@ static void renew_oldest(struct link_cache *cache, struct entry *e)
 /* Moves the hand until it has dropped an entry, or the remains of one. */
 static void drop_one(struct link_cache *cache)
 {
-	struct entry *e;
+	struct link_entry *e;
 
 	while ((e = record_ring_oldest(&cache->ring))->known && e->visited)
 		renew_oldest(cache, e);
@@ -208,9 +209,9 @@ static void drop_one(struct link_cache *cache)
 	record_ring_drop_oldest(&cache->ring, e->cost);
 }
 
-static struct entry *place_entry(struct link_cache *cache, size_t cost)
+static struct link_entry *place_entry(struct link_cache *cache, size_t cost)
 {
-	struct entry *e;
+	struct link_entry *e;
 
 	/* Probing stays short while an eighth of the slots is free. */
 	while (cache->stats.entries >= cache->mask - cache->mask / 8)
@@ -220,8 +221,8 @@ static struct entry *place_entry(struct link_cache *cache, size_t cost)
 	return e;
 }
 
-static void fill_entry(struct entry *e, uint64_t hash, struct http_slice code,
-		       const struct cached_link *link)
+static void fill_entry(struct link_entry *e, uint64_t hash,
+		       struct http_slice code, const struct cached_link *link)
 {
 	char *at = e->data;
 
@@ -234,7 +235,7 @@ static void fill_entry(struct entry *e, uint64_t hash, struct http_slice code,
 
 static size_t cost_of(struct http_slice code, const struct cached_link *link)
 {
-	return record_ring_round(sizeof(struct entry) + code.len +
+	return record_ring_round(sizeof(struct link_entry) + code.len +
 				 text_size(link));
 }
 
@@ -243,7 +244,7 @@ void link_cache_put(struct link_cache *cache, struct http_slice code,
 {
 	uint64_t hash = hash_bytes(&cache->hash_key, code.data, code.len);
 	size_t slot = find_slot(cache, hash, code);
-	struct entry *e = cache->slots[slot];
+	struct link_entry *e = cache->slots[slot];
 	size_t cost = cost_of(code, link);
 
 	if (e && e->cost == cost) {

@@ -15,8 +15,8 @@ struct attempt;
 
 /* A link that is looked up.  A query for it is under way (`attempt`), or it
  * waits for its turn at the master. */
-struct question {
-	struct question *prev, *next; /* while it waits */
+struct link_query {
+	struct link_query *prev, *next; /* while it waits */
 	struct link_source *source;
 	struct attempt *attempt; /* NULL: it waits */
 	link_found_fn *fn;
@@ -31,7 +31,8 @@ struct question {
 /* A query that was sent to a server. */
 struct attempt {
 	struct link_source *source;
-	struct question *question; /* NULL: its result is not needed any more */
+	struct link_query
+		*question; /* NULL: its result is not needed any more */
 	enum lookup_server of;
 	struct freshness_mark asked;
 	int64_t sent;
@@ -54,7 +55,7 @@ struct link_source {
 	struct recent_changes *recent;
 	struct redirector_counters *counters;
 	struct side sides[LOOKUP_SERVERS];
-	struct question *first, *last; /* waiting for the master */
+	struct link_query *first, *last; /* waiting for the master */
 	struct deadlines late, patience;
 };
 
@@ -125,7 +126,7 @@ void link_source_connected(struct link_source *s, enum lookup_server of)
 
 /* --- questions ------------------------------------------------------------ */
 
-static void enqueue_question(struct question *q)
+static void enqueue_question(struct link_query *q)
 {
 	struct link_source *s = q->source;
 
@@ -135,7 +136,7 @@ static void enqueue_question(struct question *q)
 	s->last = q;
 }
 
-static void dequeue_question(struct question *q)
+static void dequeue_question(struct link_query *q)
 {
 	struct link_source *s = q->source;
 
@@ -143,14 +144,15 @@ static void dequeue_question(struct question *q)
 	*(q->next ? &q->next->prev : &s->last) = q->prev;
 }
 
-static void question_free(struct question *q)
+static void question_free(struct link_query *q)
 {
 	deadlines_remove(&q->source->late, &q->late);
 	deadlines_remove(&q->source->patience, &q->patience);
 	free(q);
 }
 
-static void finish_question(struct question *q, const struct link_found *found,
+static void finish_question(struct link_query *q,
+			    const struct link_found *found,
 			    enum redirector_counter why,
 			    const struct error *err)
 {
@@ -173,7 +175,7 @@ static struct redis_async *redis_of(const struct link_source *s,
 				   : replica_redis(s->server->replica);
 }
 
-static int send_to(struct question *q, enum lookup_server of,
+static int send_to(struct link_query *q, enum lookup_server of,
 		   const struct freshness_mark *asked, struct error *err)
 {
 	struct link_source *s = q->source;
@@ -199,7 +201,7 @@ static int send_to(struct question *q, enum lookup_server of,
 	return 0;
 }
 
-static int send_to_master(struct question *q, struct error *err)
+static int send_to_master(struct link_query *q, struct error *err)
 {
 	const struct freshness_mark asked =
 		freshness_mark(q->source->changes, now_of(q->source));
@@ -216,7 +218,7 @@ static int refuse_query(enum redirector_counter *ret_why, struct error *err)
 				   "that failed or took too long");
 }
 
-static int ask_master(struct question *q, enum redirector_counter *ret_why,
+static int ask_master(struct link_query *q, enum redirector_counter *ret_why,
 		      struct error *err)
 {
 	*ret_why = COUNTER_UNAVAILABLE;
@@ -233,7 +235,7 @@ static int ask_master(struct question *q, enum redirector_counter *ret_why,
 }
 
 /* True if the replica has all writes for the link that are known of. */
-static bool has_all_of(const struct link_source *s, const struct question *q,
+static bool has_all_of(const struct link_source *s, const struct link_query *q,
 		       int64_t as_of)
 {
 	return as_of > freshness_unnamed_until(s->changes) &&
@@ -242,7 +244,7 @@ static bool has_all_of(const struct link_source *s, const struct question *q,
 }
 
 /* Returns false if no query was sent. */
-static bool ask_replica(struct question *q, int64_t behind_max)
+static bool ask_replica(struct link_query *q, int64_t behind_max)
 {
 	struct link_source *s = q->source;
 	const struct replica *replica = s->server->replica;
@@ -263,7 +265,8 @@ static bool ask_replica(struct question *q, int64_t behind_max)
 
 /* The master failed, or may not be queried now.  A replica may stand in, as it
  * may for later visits; it is tried once. */
-static void use_replica_or_fail(struct question *q, enum redirector_counter why,
+static void use_replica_or_fail(struct link_query *q,
+				enum redirector_counter why,
 				const struct error *err)
 {
 	if (!is_well(err) && q->may_stand_in && !q->fell_back) {
@@ -275,7 +278,7 @@ static void use_replica_or_fail(struct question *q, enum redirector_counter why,
 }
 
 /* Called when the answer of a replica was of no use. */
-static void ask_master_instead(struct question *q)
+static void ask_master_instead(struct link_query *q)
 {
 	enum redirector_counter why;
 	struct error err;
@@ -290,7 +293,7 @@ static void go_on(struct link_source *s)
 {
 	enum redirector_counter why;
 	enum breaker_word word;
-	struct question *q;
+	struct link_query *q;
 	struct error err;
 	int status;
 
@@ -317,7 +320,7 @@ static bool is_live(const struct link_answer *answer)
 		answer->outcome == LINK_OUTCOME_BLOCKED);
 }
 
-static bool has_changed(const struct question *q,
+static bool has_changed(const struct link_query *q,
 			const struct freshness_mark *asked)
 {
 	struct freshness_reader *changes = q->source->changes;
@@ -329,7 +332,7 @@ static bool has_changed(const struct question *q,
 
 /* True if another Redis reported a change that this one, and its replica, may
  * never receive. */
-static bool was_changed_elsewhere(const struct question *q)
+static bool was_changed_elsewhere(const struct link_query *q)
 {
 	const struct link_source *s = q->source;
 
@@ -339,7 +342,7 @@ static bool was_changed_elsewhere(const struct question *q)
 
 /* Classifies a copy: COUNTER_REPLICA_USED, an answer; _STOOD_IN, one that may
  * stand in; any other is of no use. */
-static enum redirector_counter judge_copy(const struct question *q,
+static enum redirector_counter judge_copy(const struct link_query *q,
 					  const struct link_found *found,
 					  const struct error *err)
 {
@@ -356,7 +359,7 @@ static enum redirector_counter judge_copy(const struct question *q,
 		       : COUNTER_REPLICA_STOOD_IN;
 }
 
-static void take_copy(struct question *q, const struct link_found *found,
+static void take_copy(struct link_query *q, const struct link_found *found,
 		      const struct error *err)
 {
 	struct redirector_counters *counters = q->source->counters;
@@ -382,7 +385,7 @@ static void take_copy(struct question *q, const struct link_found *found,
 
 /* --- answers -------------------------------------------------------------- */
 
-static void reject_answer(struct question *q, const char *why)
+static void reject_answer(struct link_query *q, const char *why)
 {
 	struct error err;
 
@@ -394,7 +397,7 @@ static void reject_answer(struct question *q, const char *why)
  * connection.  Then it is dropped, and the link looked up again.  It may also
  * come from a Redis that the change has not reached; then another query is of
  * no use. */
-static void take_answer(struct question *q, const struct link_found *found,
+static void take_answer(struct link_query *q, const struct link_found *found,
 			const struct error *err)
 {
 	bool changed = !err && has_changed(q, &found->asked);
@@ -418,7 +421,7 @@ static void on_answer(void *arg, const struct link_answer *answer,
 {
 	struct attempt *a = arg;
 	struct link_source *s = a->source;
-	struct question *q = a->question;
+	struct link_query *q = a->question;
 	const struct link_found found = {answer, a->asked, a->sent};
 	enum lookup_server of = a->of;
 
@@ -437,7 +440,7 @@ static void on_answer(void *arg, const struct link_answer *answer,
 }
 
 /* Detaches a query whose result is not needed any more; it counts as failed. */
-static void give_up(struct question *q)
+static void give_up(struct link_query *q)
 {
 	struct attempt *a = q->attempt;
 
@@ -451,7 +454,7 @@ static void give_up(struct question *q)
 
 static void on_late(void *owner)
 {
-	struct question *q = owner;
+	struct link_query *q = owner;
 	struct link_source *s = q->source;
 	struct error err;
 
@@ -468,7 +471,7 @@ static void on_late(void *owner)
 
 static void on_patience_lost(void *owner)
 {
-	struct question *q = owner;
+	struct link_query *q = owner;
 
 	give_up(q);
 	ask_master_instead(q);
@@ -476,11 +479,11 @@ static void on_patience_lost(void *owner)
 
 /* --- interface ------------------------------------------------------------ */
 
-static struct question *question_new(struct link_source *s,
-				     const struct link_target *target,
-				     link_found_fn *fn, void *arg)
+static struct link_query *question_new(struct link_source *s,
+				       const struct link_target *target,
+				       link_found_fn *fn, void *arg)
 {
-	struct question *q = calloc(1, sizeof(*q));
+	struct link_query *q = calloc(1, sizeof(*q));
 
 	if (!q)
 		return NULL;
@@ -495,7 +498,7 @@ int link_source_ask(struct link_source *s, const struct link_target *target,
 		    bool stand_in, link_found_fn *fn, void *arg,
 		    enum redirector_counter *ret_why, struct error *err)
 {
-	struct question *q = question_new(s, target, fn, arg);
+	struct link_query *q = question_new(s, target, fn, arg);
 
 	*ret_why = COUNTER_UNAVAILABLE;
 	if (!q)

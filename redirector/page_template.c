@@ -11,7 +11,7 @@
 #include "common/utf8.h"
 
 /* A text of the page, and the value that follows it. */
-struct piece {
+struct page_piece {
 	struct http_slice text;
 	enum page_value value; /* PAGE_VALUES: none, it is the last piece */
 };
@@ -19,7 +19,7 @@ struct piece {
 struct page_template {
 	struct buf text;
 	struct buf head;
-	struct piece pieces[PAGE_VALUES_MAX + 1];
+	struct page_piece pieces[PAGE_VALUES_MAX + 1];
 	size_t count;
 };
 
@@ -34,7 +34,7 @@ static const char *const value_names[PAGE_VALUES] = {
  * The page is read from the first byte to the last; each function take_...
  * consumes the part in its name, or reports its mistake. */
 
-struct reading {
+struct template_reading {
 	struct page_template *page;
 	const char *name;
 	const char *start, *at, *end;
@@ -43,7 +43,7 @@ struct reading {
 	size_t inlines;
 };
 
-static int report_mistake(const struct reading *r, const char *at,
+static int report_mistake(const struct template_reading *r, const char *at,
 			  const char *what, struct error *err)
 {
 	size_t line = 1;
@@ -53,7 +53,7 @@ static int report_mistake(const struct reading *r, const char *at,
 	return error_set(err, ERROR_CONFIG, "%s:%zu: %s", r->name, line, what);
 }
 
-static bool is_at(const struct reading *r, const char *text)
+static bool is_at(const struct template_reading *r, const char *text)
 {
 	size_t len = strlen(text);
 
@@ -66,13 +66,13 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\f';
 }
 
-static void skip_blanks(struct reading *r)
+static void skip_blanks(struct template_reading *r)
 {
 	while (r->at < r->end && is_blank(*r->at))
 		r->at++;
 }
 
-static bool skip_past(struct reading *r, const char *text)
+static bool skip_past(struct template_reading *r, const char *text)
 {
 	const char *found =
 		memmem(r->at, (size_t)(r->end - r->at), text, strlen(text));
@@ -86,7 +86,8 @@ static bool skip_past(struct reading *r, const char *text)
 
 /* Returns the value whose name stands at `at` in its braces; PAGE_VALUES:
  * none. */
-static enum page_value value_at(const struct reading *r, size_t *ret_len)
+static enum page_value value_at(const struct template_reading *r,
+				size_t *ret_len)
 {
 	const char *name = r->at + 2;
 	size_t left = (size_t)(r->end - name);
@@ -103,15 +104,15 @@ static enum page_value value_at(const struct reading *r, size_t *ret_len)
 	return PAGE_VALUES;
 }
 
-static void end_piece(struct reading *r, enum page_value value)
+static void end_piece(struct template_reading *r, enum page_value value)
 {
 	struct page_template *page = r->page;
 
-	page->pieces[page->count++] =
-		(struct piece){{r->piece, (size_t)(r->at - r->piece)}, value};
+	page->pieces[page->count++] = (struct page_piece){
+		{r->piece, (size_t)(r->at - r->piece)}, value};
 }
 
-static int take_value(struct reading *r, struct error *err)
+static int take_value(struct template_reading *r, struct error *err)
 {
 	size_t len = 0;
 	enum page_value value = value_at(r, &len);
@@ -130,7 +131,7 @@ static int take_value(struct reading *r, struct error *err)
 }
 
 /* Reads up to `to`, and the values before it. */
-static int take_until(struct reading *r, char to, struct error *err)
+static int take_until(struct template_reading *r, char to, struct error *err)
 {
 	while (r->at < r->end && *r->at != to) {
 		if (!is_at(r, "{{"))
@@ -157,7 +158,8 @@ static void put_hash(struct buf *sources, const char *text, size_t len)
 
 /* Refuses a value, and text by which a script would go on behind its end (HTML,
  * "script data escaped state"). */
-static int check_inline(struct reading *r, const char *to, struct error *err)
+static int check_inline(struct template_reading *r, const char *to,
+			struct error *err)
 {
 	const char *from = r->at;
 	size_t len;
@@ -178,9 +180,10 @@ static int check_inline(struct reading *r, const char *to, struct error *err)
 	return 0;
 }
 
-static const char *find_close(const struct reading *r, const char *close)
+static const char *find_close(const struct template_reading *r,
+			      const char *close)
 {
-	struct reading ahead = *r;
+	struct template_reading ahead = *r;
 
 	for (; ahead.at < ahead.end; ahead.at++) {
 		if (is_at(&ahead, close))
@@ -190,7 +193,7 @@ static const char *find_close(const struct reading *r, const char *close)
 }
 
 /* Reads the text between the tags; `tag` is the start of the first one. */
-static int take_inline(struct reading *r, const char *tag, bool script,
+static int take_inline(struct template_reading *r, const char *tag, bool script,
 		       struct error *err)
 {
 	const char *close = find_close(r, script ? "</script" : "</style");
@@ -219,7 +222,7 @@ static bool is_named(struct http_slice name, const char *as)
 	return name.len == strlen(as) && !strncasecmp(name.data, as, name.len);
 }
 
-static struct http_slice take_name(struct reading *r)
+static struct http_slice take_name(struct template_reading *r)
 {
 	const char *from = r->at;
 
@@ -228,8 +231,9 @@ static struct http_slice take_name(struct reading *r)
 	return (struct http_slice){from, (size_t)(r->at - from)};
 }
 
-static int check_attribute(const struct reading *r, struct http_slice name,
-			   bool script, struct error *err)
+static int check_attribute(const struct template_reading *r,
+			   struct http_slice name, bool script,
+			   struct error *err)
 {
 	for (size_t i = 0; i < name.len; i++) {
 		if (strchr("\"'<{`", name.data[i]))
@@ -259,7 +263,7 @@ static int check_attribute(const struct reading *r, struct http_slice name,
 	return 0;
 }
 
-static int take_bare_value(struct reading *r, struct error *err)
+static int take_bare_value(struct template_reading *r, struct error *err)
 {
 	const char *from = r->at;
 
@@ -277,7 +281,7 @@ static int take_bare_value(struct reading *r, struct error *err)
 					"an attribute lacks its value", err);
 }
 
-static int take_quoted(struct reading *r, struct error *err)
+static int take_quoted(struct template_reading *r, struct error *err)
 {
 	const char *from = r->at;
 	char quote = *r->at++;
@@ -291,7 +295,8 @@ static int take_quoted(struct reading *r, struct error *err)
 	return 0;
 }
 
-static int take_attribute(struct reading *r, bool script, struct error *err)
+static int take_attribute(struct template_reading *r, bool script,
+			  struct error *err)
 {
 	struct http_slice name = take_name(r);
 
@@ -307,7 +312,7 @@ static int take_attribute(struct reading *r, bool script, struct error *err)
 	return take_bare_value(r, err);
 }
 
-static int take_tag(struct reading *r, struct error *err)
+static int take_tag(struct template_reading *r, struct error *err)
 {
 	const char *tag = r->at++;
 	bool closes = r->at < r->end && *r->at == '/', script;
@@ -338,7 +343,7 @@ static int take_tag(struct reading *r, struct error *err)
 	return take_inline(r, tag, script, err);
 }
 
-static int take_comment(struct reading *r, struct error *err)
+static int take_comment(struct template_reading *r, struct error *err)
 {
 	const char *from = r->at;
 
@@ -352,7 +357,7 @@ static int take_comment(struct reading *r, struct error *err)
 }
 
 /* A { counts, too, since a value behind a < would turn it into a tag. */
-static bool is_tag(const struct reading *r)
+static bool is_tag(const struct template_reading *r)
 {
 	return r->end - r->at > 1 &&
 	       (isalpha((unsigned char)r->at[1]) || strchr("/!?{", r->at[1]));
@@ -360,7 +365,7 @@ static bool is_tag(const struct reading *r)
 
 /* --- the page ------------------------------------------------------------- */
 
-static int take_page(struct reading *r, struct error *err)
+static int take_page(struct template_reading *r, struct error *err)
 {
 	int status = 0;
 
@@ -388,7 +393,7 @@ static bool has_value(const struct page_template *page, enum page_value value)
 	return false;
 }
 
-static int check_values(struct reading *r, struct error *err)
+static int check_values(struct template_reading *r, struct error *err)
 {
 	if (!has_value(r->page, PAGE_OPEN))
 		return report_mistake(
@@ -417,7 +422,7 @@ static void put_sources(struct buf *head, const char *directive,
 	head->failed |= sources->failed;
 }
 
-static void put_head(const struct reading *r)
+static void put_head(const struct template_reading *r)
 {
 	struct buf *head = &r->page->head;
 
@@ -438,7 +443,7 @@ static void put_head(const struct reading *r)
 static int read_page(struct page_template *page, const char *name,
 		     struct error *err)
 {
-	struct reading r = {.page = page, .name = name};
+	struct template_reading r = {.page = page, .name = name};
 	int status;
 
 	r.start = r.at = r.piece = page->text.data;
@@ -466,7 +471,7 @@ static int copy_text(struct page_template *page, const char *name,
 	for (size_t n; at < end; at += n) {
 		n = utf8_sequence(at, (size_t)(end - at));
 		if (n == 0 || *at == '\0') {
-			const struct reading r = {
+			const struct template_reading r = {
 				.name = name,
 				.start = text.data,
 			};
@@ -575,7 +580,7 @@ void page_template_write(const struct page_template *page,
 			 struct buf *out)
 {
 	for (size_t i = 0; i < page->count; i++) {
-		const struct piece *p = &page->pieces[i];
+		const struct page_piece *p = &page->pieces[i];
 
 		buf_append(out, p->text.data, p->text.len);
 		if (p->value != PAGE_VALUES)

@@ -9,7 +9,7 @@
 #define NS_PER_MS INT64_C(1000000)
 #define WAYS	  8 /* two cache lines a set */
 
-struct bucket {
+struct network_bucket {
 	uint64_t network;
 	int64_t full_at; /* ns */
 };
@@ -20,7 +20,7 @@ struct rate_table {
 	int64_t now; /* ns; the latest time seen */
 	uint64_t forgotten;
 	uint64_t mask; /* sets - 1 */
-	struct bucket buckets[];
+	struct network_bucket buckets[];
 };
 
 /* IPv4 addresses are written as ::ffff:a.b.c.d, and shifted into a range where
@@ -41,7 +41,7 @@ uint64_t network_of(const struct address *address)
 static size_t set_count(size_t max_bytes)
 {
 	size_t sets = 1;
-	size_t size = WAYS * sizeof(struct bucket);
+	size_t size = WAYS * sizeof(struct network_bucket);
 
 	while (sizeof(struct rate_table) + 2 * sets * size <= max_bytes)
 		sets *= 2;
@@ -52,8 +52,8 @@ struct rate_table *rate_table_new(const struct rate_rule *rule,
 				  size_t max_bytes, struct error *err)
 {
 	size_t sets = set_count(max_bytes);
-	struct rate_table *t =
-		calloc(1, sizeof(*t) + sets * WAYS * sizeof(struct bucket));
+	struct rate_table *t = calloc(
+		1, sizeof(*t) + sets * WAYS * sizeof(struct network_bucket));
 
 	if (!t) {
 		error_set_nomem(err);
@@ -74,14 +74,15 @@ void rate_table_free(struct rate_table *table)
 	free(table);
 }
 
-static struct bucket *set_of(struct rate_table *t, uint64_t network)
+static struct network_bucket *set_of(struct rate_table *t, uint64_t network)
 {
 	uint64_t hash = hash_bytes(&t->hash_key, &network, sizeof(network));
 
 	return &t->buckets[(hash & t->mask) * WAYS];
 }
 
-static struct bucket *find_bucket(struct bucket *set, uint64_t network)
+static struct network_bucket *find_bucket(struct network_bucket *set,
+					  uint64_t network)
 {
 	for (size_t i = 0; i < WAYS; i++) {
 		if (set[i].network == network)
@@ -92,24 +93,25 @@ static struct bucket *find_bucket(struct bucket *set, uint64_t network)
 
 /* Returns a bucket for the network; the bucket with the least debt is
  * replaced. */
-static struct bucket *replace_bucket(struct rate_table *t, struct bucket *set,
-				     uint64_t network)
+static struct network_bucket *replace_bucket(struct rate_table *t,
+					     struct network_bucket *set,
+					     uint64_t network)
 {
-	struct bucket *least = &set[0];
+	struct network_bucket *least = &set[0];
 
 	for (size_t i = 1; i < WAYS; i++) {
 		if (set[i].full_at < least->full_at)
 			least = &set[i];
 	}
 	t->forgotten += least->full_at > t->now;
-	*least = (struct bucket){network, 0};
+	*least = (struct network_bucket){network, 0};
 	return least;
 }
 
 bool rate_table_take(struct rate_table *table, uint64_t network, int64_t now,
 		     int64_t *ret_wait_ms)
 {
-	struct bucket *set, *bucket;
+	struct network_bucket *set, *bucket;
 	int64_t wait;
 
 	if (!table || network == NETWORK_NONE)
@@ -129,7 +131,7 @@ bool rate_table_take(struct rate_table *table, uint64_t network, int64_t now,
 
 void rate_table_give_back(struct rate_table *table, uint64_t network)
 {
-	struct bucket *bucket;
+	struct network_bucket *bucket;
 
 	if (!table || network == NETWORK_NONE)
 		return;

@@ -5,14 +5,14 @@
 
 #define BUCKETS 4096 /* a power of two */
 
-struct bucket {
+struct renewal_slot {
 	uint64_t link_id; /* 0: empty; no link has it */
 	int64_t since;	  /* time of its renewal */
 };
 
 struct renew_throttle {
 	pthread_mutex_t lock;
-	struct bucket buckets[BUCKETS];
+	struct renewal_slot buckets[BUCKETS];
 };
 
 struct renew_throttle *renew_throttle_new(struct error *err)
@@ -35,8 +35,8 @@ void renew_throttle_free(struct renew_throttle *throttle)
 	free(throttle);
 }
 
-static struct bucket *bucket_of(struct renew_throttle *throttle,
-				uint64_t link_id)
+static struct renewal_slot *bucket_of(struct renew_throttle *throttle,
+				      uint64_t link_id)
 {
 	/* Multiplies by 2^64 / phi (Knuth, TAOCP 6.4), so that links of one
 	 * block, whose ids differ in a few bits, spread. */
@@ -46,21 +46,21 @@ static struct bucket *bucket_of(struct renew_throttle *throttle,
 bool renew_throttle_admit(struct renew_throttle *throttle, uint64_t link_id,
 			  int64_t now, int64_t interval)
 {
-	struct bucket *bucket = bucket_of(throttle, link_id);
+	struct renewal_slot *bucket = bucket_of(throttle, link_id);
 	bool admitted;
 
 	pthread_mutex_lock(&throttle->lock);
 	admitted =
 		bucket->link_id != link_id || now - bucket->since >= interval;
 	if (admitted)
-		*bucket = (struct bucket){link_id, now};
+		*bucket = (struct renewal_slot){link_id, now};
 	pthread_mutex_unlock(&throttle->lock);
 	return admitted;
 }
 
 void renew_throttle_reset(struct renew_throttle *throttle, uint64_t link_id)
 {
-	struct bucket *bucket = bucket_of(throttle, link_id);
+	struct renewal_slot *bucket = bucket_of(throttle, link_id);
 
 	pthread_mutex_lock(&throttle->lock);
 	if (bucket->link_id == link_id)

@@ -16,19 +16,19 @@ enum {
 	FULL_PAUSE_MS = 100,
 };
 
-enum entry_state {
+enum replay_state {
 	ENTRY_SENT,	  /* passed to the producer */
 	ENTRY_DONE,	  /* may be removed from the spool */
 	ENTRY_UNSENT,	  /* to be sent, and certainly not stored yet */
 	ENTRY_MAYBE_SENT, /* to be sent again, and marked so */
 };
 
-struct entry {
+struct replayed_event {
 	struct replay *replay;
 	uint64_t number;
 	int64_t time_ms;
 	bool maybe_sent;
-	_Atomic enum entry_state state;
+	_Atomic enum replay_state state;
 	struct buf event;
 };
 
@@ -40,7 +40,7 @@ struct replay {
 	const atomic_bool *stopped;
 
 	/* Entries under way, in order: `count` of them from `first` on. */
-	struct entry entries[WINDOW];
+	struct replayed_event entries[WINDOW];
 	size_t first, count;
 	size_t bytes;		   /* size of their events */
 	atomic_size_t failures;	   /* entries to be sent again */
@@ -85,7 +85,7 @@ void replay_free(struct replay *r)
 	free(r);
 }
 
-static struct entry *entry_at(struct replay *r, size_t i)
+static struct replayed_event *entry_at(struct replay *r, size_t i)
 {
 	return &r->entries[(r->first + i) % WINDOW];
 }
@@ -111,7 +111,7 @@ static void count_lost(struct replay *r, enum redirector_counter reason,
 				      HOUR_UNDELIVERED);
 }
 
-static void count_replayed(struct replay *r, const struct entry *e)
+static void count_replayed(struct replay *r, const struct replayed_event *e)
 {
 	metric_add(r->metrics->counters[COUNTER_REPLAYED], 1);
 	hour_writer_count_now(r->hours, e->time_ms / HOUR_MS,
@@ -119,7 +119,7 @@ static void count_replayed(struct replay *r, const struct entry *e)
 	hour_writer_count_now(r->hours, e->time_ms / HOUR_MS, HOUR_REPLAYED);
 }
 
-static void set_failed(struct entry *e, enum entry_state state)
+static void set_failed(struct replayed_event *e, enum replay_state state)
 {
 	/* Counted before the state is set: another thread must not find an
 	 * entry that is not counted. */
@@ -128,7 +128,7 @@ static void set_failed(struct entry *e, enum entry_state state)
 }
 
 /* The event is too large for the topic, now and at any later try. */
-static void give_up(struct entry *e)
+static void give_up(struct replayed_event *e)
 {
 	count_lost(e->replay, COUNTER_DROPPED_REFUSED, e->time_ms, 1);
 	atomic_store(&e->state, ENTRY_DONE);
@@ -136,7 +136,7 @@ static void give_up(struct entry *e)
 
 void replay_on_delivery(void *opaque, const struct error *err)
 {
-	struct entry *e = opaque;
+	struct replayed_event *e = opaque;
 
 	if (!err) {
 		count_replayed(e->replay, e);
@@ -179,7 +179,7 @@ static void fill_allowance(struct replay *r)
 
 /* Returns false if no more may be sent for now. */
 static bool send_entry(struct replay *r, struct kafka_producer *producer,
-		       struct entry *e)
+		       struct replayed_event *e)
 {
 	struct error err;
 
@@ -200,7 +200,7 @@ static bool send_entry(struct replay *r, struct kafka_producer *producer,
 	return false;
 }
 
-static void mark_maybe_sent(struct entry *e)
+static void mark_maybe_sent(struct replayed_event *e)
 {
 	if (e->maybe_sent)
 		return;
@@ -211,9 +211,9 @@ static void mark_maybe_sent(struct entry *e)
 
 /* Returns false if it cannot be sent now. */
 static bool send_again(struct replay *r, struct kafka_producer *producer,
-		       struct entry *e)
+		       struct replayed_event *e)
 {
-	enum entry_state state = atomic_load(&e->state);
+	enum replay_state state = atomic_load(&e->state);
 
 	if (state != ENTRY_UNSENT && state != ENTRY_MAYBE_SENT)
 		return true;
@@ -250,7 +250,8 @@ static void note_damaged(struct replay *r, uint64_t lost, int64_t time_ms)
 }
 
 /* Reads the next record into an entry.  Returns 0 if there is none. */
-static int add_entry(struct replay *r, struct entry *e, struct error *err)
+static int add_entry(struct replay *r, struct replayed_event *e,
+		     struct error *err)
 {
 	struct spool_record record;
 	uint64_t lost;
@@ -296,7 +297,7 @@ int replay_step(struct replay *r, struct kafka_producer *producer,
 	if (!send_failed_again(r, producer))
 		return 0;
 	while (!atomic_load(r->stopped) && may_add(r)) {
-		struct entry *e = entry_at(r, r->count);
+		struct replayed_event *e = entry_at(r, r->count);
 		int got = add_entry(r, e, err);
 
 		if (got <= 0)

@@ -49,8 +49,8 @@ struct waiter {
 };
 
 /* A look-up of a code, and the requests that wait for its answer. */
-struct lookup {
-	struct lookup *next; /* in its bucket */
+struct visit_lookup {
+	struct visit_lookup *next; /* in its bucket */
 	struct visits *owner;
 	struct waiter *first, **last;
 	uint64_t network; /* network that paid for it; see admission.h */
@@ -60,7 +60,7 @@ struct lookup {
 /* The table never has more look-ups than the listener has connections. */
 struct lookup_table {
 	struct hash_key hash_key;
-	struct lookup *buckets[LOOKUP_BUCKETS];
+	struct visit_lookup *buckets[LOOKUP_BUCKETS];
 };
 
 /* One per server, on its thread. */
@@ -131,11 +131,11 @@ static void respond_without_redis(struct visits *v, struct http_request *req,
  * answer goes into the cache, and a link that is due is renewed. */
 
 /* The hash is keyed, since visitors choose the codes. */
-static struct lookup **find_lookup(struct lookup_table *table,
-				   const struct link_target *t)
+static struct visit_lookup **find_lookup(struct lookup_table *table,
+					 const struct link_target *t)
 {
 	uint64_t hash = hash_bytes(&table->hash_key, t->code, strlen(t->code));
-	struct lookup **at = &table->buckets[hash & (LOOKUP_BUCKETS - 1)];
+	struct visit_lookup **at = &table->buckets[hash & (LOOKUP_BUCKETS - 1)];
 
 	while (*at && strcmp((*at)->target.code, t->code) != 0)
 		at = &(*at)->next;
@@ -144,7 +144,8 @@ static struct lookup **find_lookup(struct lookup_table *table,
 
 /* Answers all requests that wait with `link`; NULL: Redis gave no usable
  * answer, and `err` is the reason.  Frees the look-up. */
-static void finish_lookup(struct lookup *l, const struct cached_link *link,
+static void finish_lookup(struct visit_lookup *l,
+			  const struct cached_link *link,
 			  enum redirector_counter why, const struct error *err)
 {
 	struct visits *v = l->owner;
@@ -168,7 +169,7 @@ static void finish_lookup(struct lookup *l, const struct cached_link *link,
 }
 
 /* *ret_link points into the builder and the answer. */
-static int use_answer(struct lookup *l, const struct link_found *found,
+static int use_answer(struct visit_lookup *l, const struct link_found *found,
 		      struct cached_link *ret_link, struct error *err)
 {
 	struct visits *v = l->owner;
@@ -195,7 +196,7 @@ static int use_answer(struct lookup *l, const struct link_found *found,
 static void on_found(void *arg, const struct link_found *found,
 		     enum redirector_counter why, const struct error *err)
 {
-	struct lookup *l = arg;
+	struct visit_lookup *l = arg;
 	struct visits *v = l->owner;
 	struct cached_link link;
 	struct error failed;
@@ -215,18 +216,19 @@ static void on_found(void *arg, const struct link_found *found,
 
 /* `stand_in` permits the answer of a replica if the master cannot be
  * queried. */
-static struct lookup *start_lookup(struct visits *v,
-				   const struct link_target *target,
-				   uint64_t network, bool stand_in,
-				   enum redirector_counter *ret_why)
+static struct visit_lookup *start_lookup(struct visits *v,
+					 const struct link_target *target,
+					 uint64_t network, bool stand_in,
+					 enum redirector_counter *ret_why)
 {
-	struct lookup *l = malloc(sizeof(*l));
+	struct visit_lookup *l = malloc(sizeof(*l));
 	struct error err;
 
 	*ret_why = COUNTER_UNAVAILABLE;
 	if (!l)
 		return NULL;
-	*l = (struct lookup){.owner = v, .network = network, .target = *target};
+	*l = (struct visit_lookup){
+		.owner = v, .network = network, .target = *target};
 	l->last = &l->first;
 	if (link_source_ask(v->source, target, stand_in, on_found, l, ret_why,
 			    &err) == 0)
@@ -236,7 +238,7 @@ static struct lookup *start_lookup(struct visits *v,
 }
 
 /* Returns false when out of memory. */
-static bool wait_for_lookup(struct lookup *l, struct http_request *req)
+static bool wait_for_lookup(struct visit_lookup *l, struct http_request *req)
 {
 	struct waiter *w = malloc(sizeof(*w));
 
@@ -277,7 +279,7 @@ static void join_or_start_lookup(struct visits *v, struct http_request *req,
 				 const struct link_target *target,
 				 const struct cached_link *stale)
 {
-	struct lookup **at = find_lookup(&v->lookups, target);
+	struct visit_lookup **at = find_lookup(&v->lookups, target);
 	enum redirector_counter why = COUNTER_UNAVAILABLE;
 	uint64_t network;
 

@@ -26,14 +26,14 @@ struct key {
 	unsigned char digest[32];
 };
 
-enum state {
+enum answer_state {
 	FREE,
 	ASKED, /* a thread queries it, and will wake the others */
 	KNOWN,
 };
 
-struct entry {
-	enum state state;
+struct cached_answer {
+	enum answer_state state;
 	struct key key;
 	int64_t until; /* kept until then; clock_monotonic_ms */
 	struct buf answer;
@@ -45,7 +45,7 @@ struct answer_cache {
 	pthread_mutex_t lock; /* protects what follows */
 	pthread_cond_t change;
 	size_t bytes;
-	struct entry entries[ENTRIES];
+	struct cached_answer entries[ENTRIES];
 };
 
 struct answer_cache *answer_cache_new(int64_t bytes, struct metrics *metrics,
@@ -134,17 +134,18 @@ static int make_key(const struct answer_of *what, struct key *ret,
 /* --- under the lock ---------------------------------------------------------
  */
 
-static void clear_entry(struct answer_cache *c, struct entry *e)
+static void clear_entry(struct answer_cache *c, struct cached_answer *e)
 {
 	c->bytes -= e->answer.len;
 	buf_free(&e->answer);
 	e->state = FREE;
 }
 
-static struct entry *find_entry(struct answer_cache *c, const struct key *key)
+static struct cached_answer *find_entry(struct answer_cache *c,
+					const struct key *key)
 {
 	for (size_t i = 0; i < ENTRIES; i++) {
-		struct entry *e = &c->entries[i];
+		struct cached_answer *e = &c->entries[i];
 
 		if (e->state != FREE && !memcmp(&e->key, key, sizeof(*key)))
 			return e;
@@ -153,12 +154,12 @@ static struct entry *find_entry(struct answer_cache *c, const struct key *key)
 }
 
 /* Returns the known entry that expires first, or NULL. */
-static struct entry *find_first(struct answer_cache *c)
+static struct cached_answer *find_first(struct answer_cache *c)
 {
-	struct entry *first = NULL;
+	struct cached_answer *first = NULL;
 
 	for (size_t i = 0; i < ENTRIES; i++) {
-		struct entry *e = &c->entries[i];
+		struct cached_answer *e = &c->entries[i];
 
 		if (e->state == KNOWN && (!first || e->until < first->until))
 			first = e;
@@ -167,10 +168,10 @@ static struct entry *find_first(struct answer_cache *c)
 }
 
 /* Returns NULL if all entries are being queried. */
-static struct entry *reserve_entry(struct answer_cache *c,
-				   const struct key *key)
+static struct cached_answer *reserve_entry(struct answer_cache *c,
+					   const struct key *key)
 {
-	struct entry *e = NULL;
+	struct cached_answer *e = NULL;
 
 	for (size_t i = 0; !e && i < ENTRIES; i++)
 		e = c->entries[i].state == FREE ? &c->entries[i] : NULL;
@@ -192,9 +193,9 @@ static struct entry *reserve_entry(struct answer_cache *c,
  */
 static bool look_up_answer(struct answer_cache *c, const struct key *key,
 			   const struct answer_of *what, struct buf *answer,
-			   bool *ret_known, struct entry **ret_asked)
+			   bool *ret_known, struct cached_answer **ret_asked)
 {
-	struct entry *e;
+	struct cached_answer *e;
 
 	*ret_known = false;
 	*ret_asked = NULL;
@@ -213,10 +214,10 @@ static bool look_up_answer(struct answer_cache *c, const struct key *key,
 }
 
 /* `answer` is NULL after a failure. */
-static void fill_entry(struct answer_cache *c, struct entry *e,
+static void fill_entry(struct answer_cache *c, struct cached_answer *e,
 		       const struct buf *answer)
 {
-	struct entry *old;
+	struct cached_answer *old;
 
 	if (answer && answer->len <= c->bytes_max / SHARE)
 		buf_append(&e->answer, answer->data, answer->len);
@@ -247,7 +248,7 @@ static int get_cached_answer(struct answer_cache *c, struct clickhouse *ch,
 			     const struct answer_of *what, struct buf *answer,
 			     struct error *err)
 {
-	struct entry *asked;
+	struct cached_answer *asked;
 	struct key key;
 	bool known, in_time;
 	int status;

@@ -95,7 +95,7 @@ static const struct route {
 };
 
 /* A request while a worker answers it. */
-struct job {
+struct query_job {
 	struct router *router;
 	struct http_request *req;
 	size_t route;
@@ -165,7 +165,7 @@ static void reply_encoded_body(struct http_request *req, const char *type,
 			   body->data, body->len);
 }
 
-static void job_free(struct job *job)
+static void job_free(struct query_job *job)
 {
 	buf_free(&job->call.body);
 	if (job->has_slot)
@@ -178,13 +178,13 @@ static void job_free(struct job *job)
  * its side looks the same. */
 static void on_gone(void *arg)
 {
-	struct job *job = arg;
+	struct query_job *job = arg;
 
 	query_ender_cancel(job->router->ender, &job->task);
 }
 
 /* Called by a worker, because the loop has other clients to serve meanwhile. */
-static int encode_body(struct job *job)
+static int encode_body(struct query_job *job)
 {
 	struct buf *body = &job->call.body, out = {0};
 
@@ -215,7 +215,7 @@ static unsigned nice_of(int64_t held)
 
 /* Runs the route again, which is slower, if it met events that may have been
  * sent twice. */
-static int run_route(struct job *job)
+static int run_route(struct query_job *job)
 {
 	struct call *call = &job->call;
 	route_fn *fn = routes[job->route].fn;
@@ -231,7 +231,7 @@ static int run_route(struct job *job)
 
 static void job_run(void *arg, unsigned index)
 {
-	struct job *job = arg;
+	struct query_job *job = arg;
 	int64_t start = clock_monotonic_ns();
 
 	job->task.nice = nice_of(
@@ -250,7 +250,7 @@ static void job_run(void *arg, unsigned index)
 
 static void job_done(void *arg)
 {
-	struct job *job = arg;
+	struct query_job *job = arg;
 
 	if (job->outcome < 0 && atomic_load(&job->task.cancelled))
 		problem_reply_soon(job->req, CLICKHOUSE_CANCELLED);
@@ -265,11 +265,12 @@ static void job_done(void *arg)
 	job_free(job);
 }
 
-static struct job *job_new(struct router *router, struct http_request *req,
-			   size_t route, const struct access *access)
+static struct query_job *job_new(struct router *router,
+				 struct http_request *req, size_t route,
+				 const struct access *access)
 {
 	struct http_slice query = http_query(req), path = http_path(req);
-	struct job *job = calloc(1, sizeof(*job));
+	struct query_job *job = calloc(1, sizeof(*job));
 	size_t fixed = strlen(routes[route].prefix);
 
 	if (!job)
@@ -311,7 +312,7 @@ static void submit_question(struct router_loop *at, struct http_request *req,
 {
 	struct access access;
 	enum slots_answer slot;
-	struct job *job;
+	struct query_job *job;
 	struct error err = {0};
 
 	if (!api_keys_admit(at->router->keys, req, &access))

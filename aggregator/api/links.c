@@ -32,7 +32,7 @@ struct counted {
 
 /* A page while rounds of queries fill it; only the last round can complete it.
  */
-struct page {
+struct links_page {
 	const struct links_query *q;
 	const struct access *access;
 	json_t *links;
@@ -93,7 +93,7 @@ static json_t *link_to_json(char *const *f)
 		"tags", parse_json_text(f[LINKS_ROW_TAGS]));
 }
 
-static int add_link(struct page *page, char *const *f, struct error *err)
+static int add_link(struct links_page *page, char *const *f, struct error *err)
 {
 	json_t *link = link_to_json(f);
 	int status = link ? 0 : -1;
@@ -116,7 +116,7 @@ static int add_link(struct page *page, char *const *f, struct error *err)
 
 static int take_row(void *arg, char **f, struct error *err)
 {
-	struct page *page = arg;
+	struct links_page *page = arg;
 	struct links_place place = page->scan.after;
 	const struct key_link whose = {.account = f[LINKS_ROW_ACCOUNT],
 				       .owner = f[LINKS_ROW_OWNER]};
@@ -140,9 +140,9 @@ static int take_row(void *arg, char **f, struct error *err)
 	return add_link(page, f, err);
 }
 
-static int query_links(struct call *call, struct page *page, const char *sql,
-		       const char *columns, clickhouse_row_fn *fn, void *arg,
-		       struct error *err)
+static int query_links(struct call *call, struct links_page *page,
+		       const char *sql, const char *columns,
+		       clickhouse_row_fn *fn, void *arg, struct error *err)
 {
 	struct links_params params;
 	int status = links_params_fill(&params, page->q, &page->scan, err);
@@ -159,7 +159,8 @@ static int query_links(struct call *call, struct page *page, const char *sql,
 	return status;
 }
 
-static int ask_page(struct call *call, struct page *page, struct error *err)
+static int ask_page(struct call *call, struct links_page *page,
+		    struct error *err)
 {
 	struct buf sql = {0};
 	int status = -1;
@@ -204,7 +205,7 @@ static bool needs_window(const struct links_query *q)
 
 /* Starts a scan behind `after`.  If a filter may have to skip many rows, the
  * scan covers the newest rows first, in the order of creation. */
-static int start_scan(struct call *call, struct page *page,
+static int start_scan(struct call *call, struct links_page *page,
 		      struct links_place after, struct error *err)
 {
 	const struct links_query *q = page->q;
@@ -226,8 +227,8 @@ static int start_scan(struct call *call, struct page *page,
 
 /* Moves the scan to the place up to which everything was searched, where the
  * next round starts.  Sets *ret_end at the end of the list. */
-static int advance_scan(struct call *call, struct page *page, bool *ret_end,
-			struct error *err)
+static int advance_scan(struct call *call, struct links_page *page,
+			bool *ret_end, struct error *err)
 {
 	struct links_scan *scan = &page->scan;
 	uint32_t day = scan->after.until_day;
@@ -249,7 +250,7 @@ static int advance_scan(struct call *call, struct page *page, bool *ret_end,
 /* Runs rounds until the page is full and another link is known to follow, or
  * the list ends.  `ret_next` is where the next page begins; *ret_more is false
  * if there is none. */
-static int fill_page(struct call *call, struct page *page,
+static int fill_page(struct call *call, struct links_page *page,
 		     struct links_place *ret_next, bool *ret_more,
 		     struct error *err)
 {
@@ -303,7 +304,8 @@ static json_t *next_to_json(const struct links_query *q,
 	return text;
 }
 
-static json_t *to_json(const struct page *page, const struct links_place *next,
+static json_t *to_json(const struct links_page *page,
+		       const struct links_place *next,
 		       const struct counted *counted)
 {
 	const struct links_query *q = page->q;
@@ -400,7 +402,7 @@ int route_links(struct call *call, struct error *err)
 	struct links_query q;
 	struct links_place next;
 	struct access_bounds bounds = {.account = NULL};
-	struct page page = {
+	struct links_page page = {
 		.q = &q, .access = call->access, .links = json_array()};
 	struct counted counted = {.waiting = json_array()};
 	bool more = false;

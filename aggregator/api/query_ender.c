@@ -26,7 +26,7 @@ struct query_ender {
 	bool failed; /* the last attempt; the thread's */
 };
 
-struct ending {
+struct query_ending {
 	struct work work; /* has to be first */
 	struct query_ender *ender;
 	char id[sizeof(((struct clickhouse_task *)0)->id)];
@@ -79,7 +79,7 @@ void query_ender_name(struct query_ender *e, struct clickhouse_task *task)
 
 static void end_query(struct work *work, unsigned index)
 {
-	struct ending *ending = (struct ending *)work;
+	struct query_ending *ending = (struct query_ending *)work;
 	struct query_ender *e = ending->ender;
 	struct error err = {0};
 
@@ -96,10 +96,10 @@ static void end_query(struct work *work, unsigned index)
 }
 
 /* Returns NULL if memory is short; the query then ends by itself. */
-static struct ending *ending_new(struct query_ender *e,
-				 const struct clickhouse_task *task)
+static struct query_ending *ending_new(struct query_ender *e,
+				       const struct clickhouse_task *task)
 {
-	struct ending *ending = calloc(1, sizeof(*ending));
+	struct query_ending *ending = calloc(1, sizeof(*ending));
 
 	if (!ending)
 		return NULL;
@@ -109,7 +109,7 @@ static struct ending *ending_new(struct query_ender *e,
 	return ending;
 }
 
-static void push_ending(struct query_ender *e, struct ending *ending)
+static void push_ending(struct query_ender *e, struct query_ending *ending)
 {
 	if (ending && !workers_push(e->thread, &ending->work))
 		free(ending);
@@ -117,7 +117,7 @@ static void push_ending(struct query_ender *e, struct ending *ending)
 
 void query_ender_cancel(struct query_ender *e, struct clickhouse_task *task)
 {
-	struct ending *ending = ending_new(e, task);
+	struct query_ending *ending = ending_new(e, task);
 
 	metric_add(e->cancelled, 1);
 	atomic_store(&task->cancelled, true);

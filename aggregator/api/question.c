@@ -20,7 +20,7 @@ static const char *const bots_names[] = {
 	[BOTS_ONLY] = "only",
 };
 
-struct reader {
+struct question_reader {
 	struct question *q;
 	const struct url_params *params;
 	const struct aggregator_settings *settings;
@@ -99,7 +99,7 @@ static int check_names(const struct url_params *params, unsigned known,
 	return 0;
 }
 
-static int read_link(struct reader *r, struct error *err)
+static int read_link(struct question_reader *r, struct error *err)
 {
 	const char *code = url_param_get(r->params, "code");
 	const char *id = url_param_get(r->params, "link_id");
@@ -125,7 +125,7 @@ static int read_link(struct reader *r, struct error *err)
 	return 0;
 }
 
-static int read_zone(struct reader *r, struct error *err)
+static int read_zone(struct question_reader *r, struct error *err)
 {
 	const char *name = url_param_get(r->params, "tz");
 
@@ -134,7 +134,7 @@ static int read_zone(struct reader *r, struct error *err)
 }
 
 /* Reads a time.  A bare date is midnight in the zone of the question. */
-static int read_time(struct reader *r, const char *name, int64_t *ret,
+static int read_time(struct question_reader *r, const char *name, int64_t *ret,
 		     struct error *err)
 {
 	const char *text = url_param_get(r->params, name);
@@ -161,7 +161,7 @@ static int read_time(struct reader *r, const char *name, int64_t *ret,
 }
 
 /* Reads the default end: that of the present quarter of an hour. */
-static int read_end(struct reader *r, int64_t *ret, struct error *err)
+static int read_end(struct question_reader *r, int64_t *ret, struct error *err)
 {
 	int64_t now_ms;
 
@@ -173,7 +173,7 @@ static int read_end(struct reader *r, int64_t *ret, struct error *err)
 
 /* Reads the range.  By default it has the last 24 hours, from the start of an
  * interval on. */
-static int read_range(struct reader *r, struct error *err)
+static int read_range(struct question_reader *r, struct error *err)
 {
 	struct question *q = r->q;
 
@@ -210,7 +210,7 @@ int question_take_whole(struct question *q, int64_t unit, int64_t units,
 			 unit == CIVIL_DAY ? "a day" : "an hour");
 }
 
-static int read_interval(struct reader *r, struct error *err)
+static int read_interval(struct question_reader *r, struct error *err)
 {
 	const char *text = url_param_get(r->params, "interval");
 
@@ -235,7 +235,7 @@ static int unknown_dimension(struct error *err)
 }
 
 /* Reads one dimension, or two with a comma between. */
-static int read_group(struct reader *r, struct error *err)
+static int read_group(struct question_reader *r, struct error *err)
 {
 	const char *text = url_param_get(r->params, "group_by");
 	struct question *q = r->q;
@@ -264,7 +264,7 @@ static int read_group(struct reader *r, struct error *err)
 	return 0;
 }
 
-static int read_bots(struct reader *r, struct error *err)
+static int read_bots(struct question_reader *r, struct error *err)
 {
 	const char *text = url_param_get(r->params, "bots");
 
@@ -280,7 +280,7 @@ static int read_bots(struct reader *r, struct error *err)
 		    : 0;
 }
 
-static int read_format(struct reader *r, struct error *err)
+static int read_format(struct question_reader *r, struct error *err)
 {
 	const char *text = url_param_get(r->params, "format");
 
@@ -291,7 +291,7 @@ static int read_format(struct reader *r, struct error *err)
 	return 0;
 }
 
-static int read_sort(struct reader *r, struct error *err)
+static int read_sort(struct question_reader *r, struct error *err)
 {
 	const char *text = url_param_get(r->params, "sort");
 
@@ -302,7 +302,7 @@ static int read_sort(struct reader *r, struct error *err)
 	return 0;
 }
 
-static int read_limit(struct reader *r, struct error *err)
+static int read_limit(struct question_reader *r, struct error *err)
 {
 	const char *text = url_param_get(r->params, "limit");
 	int64_t most = r->settings->groups_max;
@@ -324,7 +324,7 @@ static int read_limit(struct reader *r, struct error *err)
 }
 
 /* check_names has verified that each parameter is known here. */
-static int read_filters(struct reader *r, struct error *err)
+static int read_filters(struct question_reader *r, struct error *err)
 {
 	const struct url_params *params = r->params;
 
@@ -350,7 +350,7 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 		   question_now *now, void *arg, struct error *err)
 {
 	struct url_params params = {0};
-	struct reader r = {q, &params, settings, now, arg};
+	struct question_reader r = {q, &params, settings, now, arg};
 	int status = -1;
 
 	*q = (struct question){0};

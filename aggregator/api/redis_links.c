@@ -29,7 +29,7 @@ struct redis_links {
 };
 
 /* A look-up, on the stack of the thread that waits for it. */
-struct asked {
+struct link_fetch {
 	struct redis_links *links;
 	struct link_target target;
 	uint64_t link_id; /* 0: any link that has the code */
@@ -44,7 +44,7 @@ struct asked {
  */
 
 /* `a` may be gone when this returns: it is on the waiting thread's stack. */
-static void end_lookup(struct asked *a, const struct error *err)
+static void end_lookup(struct link_fetch *a, const struct error *err)
 {
 	struct redis_links *l = a->links;
 
@@ -59,7 +59,7 @@ static void end_lookup(struct asked *a, const struct error *err)
 static void on_looked_up(void *arg, const struct link_answer *answer,
 			 const struct error *err)
 {
-	struct asked *a = arg;
+	struct link_fetch *a = arg;
 
 	if (!err && answer->link &&
 	    (!a->link_id || answer->link->link_id == a->link_id)) {
@@ -71,7 +71,7 @@ static void on_looked_up(void *arg, const struct link_answer *answer,
 
 static void look_up(void *arg)
 {
-	struct asked *a = arg;
+	struct link_fetch *a = arg;
 	struct error err = {0};
 
 	if (link_lookup_async(a->links->redis, &a->target, on_looked_up, a,
@@ -143,7 +143,8 @@ static int check_space(const struct redis_links *l,
 
 /* Looks a->target up, and waits.  *ret_found is false if Redis has no such
  * link. */
-static int query_redis_link(struct asked *a, bool *ret_found, struct error *err)
+static int query_redis_link(struct link_fetch *a, bool *ret_found,
+			    struct error *err)
 {
 	struct redis_links *l = a->links;
 
@@ -184,7 +185,7 @@ static int locate_code(const struct redis_links *l, const char *code,
 int redis_links_find_code(struct redis_links *l, const char *code,
 			  redis_links_fn *fn, void *arg, struct error *err)
 {
-	struct asked a = {.links = l, .fn = fn, .arg = arg};
+	struct link_fetch a = {.links = l, .fn = fn, .arg = arg};
 	bool found = false;
 
 	if (locate_code(l, code, &a.target, err) < 0 ||
@@ -198,7 +199,8 @@ int redis_links_find_id(struct redis_links *l, uint64_t link_id,
 {
 	const struct link_space *space =
 		linkstore_space_of_id(l->store, link_id);
-	struct asked a = {.links = l, .link_id = link_id, .fn = fn, .arg = arg};
+	struct link_fetch a = {
+		.links = l, .link_id = link_id, .fn = fn, .arg = arg};
 	bool found = false;
 
 	if (!space)

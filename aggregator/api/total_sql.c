@@ -37,7 +37,7 @@ static const char *const states[] = {
 		"days", "attempts", "toUInt32(toStartOfDay(span_start))")
 
 /* The parts of a row that are read, in any of the tables. */
-struct reading {
+struct span_reading {
 	const char *dimension;
 	uint32_t span;	   /* span in stats_spans, seconds */
 	const char *state; /* state of visitors; NULL: not known */
@@ -48,7 +48,7 @@ struct reading {
 
 /* Appends a condition on rows with `value` and `rest`.  Rows of the rest have
  * an empty value; the condition on it uses the tables' order. */
-static void put_which(struct buf *sql, const struct reading *what)
+static void put_which(struct buf *sql, const struct span_reading *what)
 {
 	buf_puts(sql, what->rest ? "rest AND value = ''" : "NOT rest");
 	if (what->only)
@@ -56,7 +56,7 @@ static void put_which(struct buf *sql, const struct reading *what)
 }
 
 static void put_columns(struct buf *sql, const char *at,
-			const struct reading *what)
+			const struct span_reading *what)
 {
 	buf_printf(sql,
 		   "SELECT %s AS t, value AS v, events AS e, clicks AS c, "
@@ -77,7 +77,7 @@ static void put_union(struct buf *sql, size_t *count)
 /* Selects hours that no rollup has; with `valued`, only those of its days. */
 static void put_slots(struct buf *sql, const struct question *q,
 		      const struct total_sources *from,
-		      const struct reading *what, size_t *count)
+		      const struct span_reading *what, size_t *count)
 {
 	struct buf open = {0};
 
@@ -103,7 +103,7 @@ static void put_slots(struct buf *sql, const struct question *q,
 /* Selects the total from rows, one row per slot. */
 static void put_rows(struct buf *sql, const struct question *q,
 		     const struct copied_days *valued,
-		     const struct reading *what, size_t *count)
+		     const struct span_reading *what, size_t *count)
 {
 	struct buf open = {0};
 
@@ -131,7 +131,7 @@ static void put_rows(struct buf *sql, const struct question *q,
  * and ad. */
 static void put_source(struct buf *sql, const struct question *q,
 		       const struct total_sources *from,
-		       const struct reading *what)
+		       const struct span_reading *what)
 {
 	size_t count = 0;
 
@@ -164,7 +164,7 @@ static void put_source(struct buf *sql, const struct question *q,
 /* Selects one row per value and day, or stretch of rows: v, e, c, b, p. */
 static void put_values(struct buf *sql, const struct question *q,
 		       const struct copied_days *valued,
-		       const struct reading *what)
+		       const struct span_reading *what)
 {
 	struct buf open = {0};
 
@@ -189,7 +189,7 @@ static void put_values(struct buf *sql, const struct question *q,
 /* --- counts -----------------------------------------------------------------
  */
 
-static void put_counts(struct buf *sql, const struct reading *what)
+static void put_counts(struct buf *sql, const struct span_reading *what)
 {
 	buf_puts(sql, CLICKS_SQL_SUMS);
 	buf_puts(sql, what->state
@@ -220,7 +220,7 @@ static uint32_t span_of(const struct buckets *buckets)
 static void put_together(struct buf *sql, const struct question *q,
 			 const struct buckets *buckets,
 			 const struct total_sources *from,
-			 const struct reading *total)
+			 const struct span_reading *total)
 {
 	clicks_sql_put_intervals(sql, "toUnixTimestamp(t)", buckets);
 	put_counts(sql, total);
@@ -232,11 +232,11 @@ static void put_together(struct buf *sql, const struct question *q,
 static void put_apart(struct buf *sql, const struct question *q,
 		      const struct buckets *buckets,
 		      const struct total_sources *from,
-		      const struct reading *total)
+		      const struct span_reading *total)
 {
 	static const struct copied_days none;
 	const struct total_sources slots = {&none, from->valued, false};
-	struct reading parts = *total;
+	struct span_reading parts = *total;
 
 	parts.span = span_of(buckets);
 	buf_puts(sql, "SELECT 'bucket' AS answer_part, ");
@@ -253,7 +253,7 @@ static void put_apart(struct buf *sql, const struct question *q,
 
 static void put_groups_source(struct buf *sql, const struct question *q,
 			      const struct total_sources *from,
-			      const struct reading *what)
+			      const struct span_reading *what)
 {
 	if (from->valued)
 		put_values(sql, q, from->valued, what);
@@ -267,9 +267,9 @@ static void put_groups_source(struct buf *sql, const struct question *q,
  * values, uniting the states of the others would be most of the cost. */
 static void put_answered(struct buf *sql, const struct question *q,
 			 const struct total_sources *from,
-			 const struct reading *groups)
+			 const struct span_reading *groups)
 {
-	struct reading counts = *groups;
+	struct span_reading counts = *groups;
 
 	counts.state = NULL;
 	buf_puts(sql, "SELECT arrayJoin(written) FROM (SELECT toValidUTF8(v) "
@@ -285,7 +285,7 @@ static void put_groups(struct buf *sql, const struct question *q,
 {
 	const struct dimension *d = q->group_by[0];
 	struct buf only = {0};
-	struct reading what = {
+	struct span_reading what = {
 		.dimension = d->name,
 		.span = CIVIL_DAY,
 		.state = d->kind == DIMENSION_VISITORS ? states[q->bots] : NULL,
@@ -310,7 +310,7 @@ static void put_groups(struct buf *sql, const struct question *q,
 static void put_left_out(struct buf *sql, const struct question *q,
 			 const struct total_sources *from)
 {
-	const struct reading rest = {
+	const struct span_reading rest = {
 		.dimension = q->group_by[0]->name,
 		.span = CIVIL_DAY,
 		.rest = true,
@@ -328,7 +328,7 @@ void total_sql_clicks(struct buf *sql, const struct question *q,
 		      const struct buckets *buckets,
 		      const struct total_sources *from)
 {
-	const struct reading total = {
+	const struct span_reading total = {
 		.dimension = "total",
 		.span = CIVIL_DAY,
 		.state = states[q->bots],
@@ -349,7 +349,8 @@ void total_sql_clicks(struct buf *sql, const struct question *q,
 void total_sql_links(struct buf *sql, const struct question *q,
 		     const struct total_sources *from)
 {
-	const struct reading links = {.dimension = "link", .span = CIVIL_DAY};
+	const struct span_reading links = {.dimension = "link",
+					   .span = CIVIL_DAY};
 
 	buf_puts(sql, "SELECT toUInt64(v) AS link, "
 		      "t >= toDateTime({start:UInt32}, 'UTC') AS is_now, "
@@ -361,7 +362,7 @@ void total_sql_links(struct buf *sql, const struct question *q,
 void total_sql_links_left_out(struct buf *sql, const struct question *q,
 			      const struct total_sources *from)
 {
-	const struct reading rest = {
+	const struct span_reading rest = {
 		.dimension = "link", .span = CIVIL_DAY, .rest = true};
 
 	buf_puts(sql, "SELECT sum(e) FROM ");

@@ -11,11 +11,11 @@
 #define AGAIN_MS 3000
 
 /* A line of the page. */
-struct comparison {
+struct compared_pair {
 	enum compared kind;
 	const char *what, *one, *other;
 };
-static const struct comparison comparisons[] = {
+static const struct compared_pair comparisons[] = {
 	{COMPARED_ROWS, "rows", "rows of clicks", "events in hours"},
 	{COMPARED_HOUR_VALUES, "hours' values", "events in hours",
 	 "events by each dimension"},
@@ -62,7 +62,7 @@ static void name_remedy(enum compared kind, const struct difference *it,
 			 civil_day_name(it->day + CLOCK_DAY / 1000, to));
 }
 
-static void say_difference(struct doctor *d, const struct comparison *c,
+static void say_difference(struct doctor *d, const struct compared_pair *c,
 			   const struct difference *it)
 {
 	char day[CIVIL_NAME_MAX], dimensions[96], remedy[160];
@@ -75,7 +75,7 @@ static void say_difference(struct doctor *d, const struct comparison *c,
 		   c->other, dimensions, remedy);
 }
 
-static void say_differences(struct doctor *d, const struct comparison *c,
+static void say_differences(struct doctor *d, const struct compared_pair *c,
 			    const struct difference_list *list)
 {
 	size_t count = 0;
@@ -120,7 +120,7 @@ static int confirm_differences(struct doctor *d, enum compared kind,
 	return status;
 }
 
-static int check_comparison(struct doctor *d, const struct comparison *c,
+static int check_comparison(struct doctor *d, const struct compared_pair *c,
 			    struct error *err)
 {
 	struct difference_list list;

@@ -52,7 +52,7 @@ static bool is_daily(const struct dimension *d)
 
 #define OF_DIMENSION "toString(dimension)"
 
-static const struct comparison {
+static const struct table_comparison {
 	const char *name;
 	const char *one; /* SQL: d, n */
 	/* The other table: a row's time, its events, condition on rows. */
@@ -181,7 +181,7 @@ static int take_copies(void *arg, char **f, struct error *err)
 		       : 0;
 }
 
-static int read_copies(struct clickhouse *ch, const struct comparison *c,
+static int read_copies(struct clickhouse *ch, const struct table_comparison *c,
 		       struct days *days, struct error *err)
 {
 	struct buf sql = {0};
@@ -213,9 +213,9 @@ static int take_partitions(void *arg, char **f, struct error *err)
 
 /* Chooses the partitions to read.  The one that was written last is read
  * however large it is. */
-static int choose_partitions(struct clickhouse *ch, const struct comparison *c,
-			     int64_t rows_max, struct days *days,
-			     struct error *err)
+static int choose_partitions(struct clickhouse *ch,
+			     const struct table_comparison *c, int64_t rows_max,
+			     struct days *days, struct error *err)
 {
 	static const char sql[] =
 		"SELECT count(), countIf(rows_before < {rows_max:Int64}), "
@@ -244,7 +244,7 @@ static int choose_partitions(struct clickhouse *ch, const struct comparison *c,
 /* --- comparing --------------------------------------------------------------
  */
 
-static void put_names(struct buf *sql, const struct comparison *c)
+static void put_names(struct buf *sql, const struct table_comparison *c)
 {
 	const char *before = "";
 
@@ -259,7 +259,7 @@ static void put_names(struct buf *sql, const struct comparison *c)
 }
 
 /* Selects d, m, n: the events of each day and dimension. */
-static void put_other(struct buf *sql, const struct comparison *c)
+static void put_other(struct buf *sql, const struct table_comparison *c)
 {
 	buf_printf(sql,
 		   "SELECT " SQL_DAY_OF("%s") " AS d, %s AS m, sum(%s) AS n, "
@@ -287,7 +287,7 @@ static void put_other(struct buf *sql, const struct comparison *c)
 
 /* Counts of dropped months are deleted, or about to be, so they are left
  * out. */
-static void put_which_days(struct buf *sql, const struct comparison *c)
+static void put_which_days(struct buf *sql, const struct table_comparison *c)
 {
 	buf_puts(sql, "toDateTime(d, 'UTC') >= (SELECT max(unit) FROM settled "
 		      "WHERE kind = 'kept_from')");
@@ -303,7 +303,7 @@ static void put_which_days(struct buf *sql, const struct comparison *c)
 			   c->digits);
 }
 
-static void put_comparison(struct buf *sql, const struct comparison *c)
+static void put_comparison(struct buf *sql, const struct table_comparison *c)
 {
 	buf_puts(sql,
 		 "SELECT d, n_one, found[wrong[1]], length(wrong), wrong[1], "
@@ -345,7 +345,8 @@ static int take_difference(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-static int query_differences(struct clickhouse *ch, const struct comparison *c,
+static int query_differences(struct clickhouse *ch,
+			     const struct table_comparison *c,
 			     struct days *days, struct error *err)
 {
 	const struct clickhouse_param params[] = {
@@ -370,7 +371,7 @@ int differences_find(struct clickhouse *ch, enum compared what,
 		     int64_t rows_max, struct difference_list *ret,
 		     struct error *err)
 {
-	const struct comparison *c = &comparisons[what];
+	const struct table_comparison *c = &comparisons[what];
 	struct days days = {.list = ret};
 	int status;
 

@@ -6,14 +6,14 @@
 
 #include "common/clickhouse/rows.h"
 
-struct reader {
+struct export_owners {
 	struct export_links *links;
 	const struct access *access;
 	const char *owner; /* NULL: any */
 	size_t max, cap;
 };
 
-static int add_link_id(struct reader *r, uint64_t id, struct error *err)
+static int add_link_id(struct export_owners *r, uint64_t id, struct error *err)
 {
 	struct export_links *links = r->links;
 	uint64_t *more;
@@ -38,7 +38,7 @@ static int add_link_id(struct reader *r, uint64_t id, struct error *err)
 /* A row is: owner, account, and all their links: "[1,2,3]". */
 static int take_links(void *arg, char **f, struct error *err)
 {
-	struct reader *r = arg;
+	struct export_owners *r = arg;
 	const struct key_link whose = {.owner = f[0], .account = f[1]};
 	char *at = f[2];
 
@@ -82,7 +82,7 @@ int export_links_read(struct export_links *ret, struct clickhouse *ch,
 		      const struct access *access, const char *owner,
 		      size_t max, struct error *err)
 {
-	struct reader r = {ret, access, owner, max, 0};
+	struct export_owners r = {ret, access, owner, max, 0};
 	struct buf texts[3] = {{0}};
 	struct access_bounds bounds;
 	char most[24];

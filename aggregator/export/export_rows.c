@@ -8,7 +8,7 @@
 #include "common/clock.h"
 #include "common/json_text.h"
 
-enum kind {
+enum export_kind {
 	KIND_TIME, /* ms since 1970 */
 	KIND_ID,   /* a number that JavaScript cannot hold */
 	KIND_NUMBER,
@@ -46,7 +46,7 @@ enum kind {
 #define IS_COLUMN(name, expression, letter, kind) {name, kind},
 static const struct {
 	const char *name;
-	enum kind kind;
+	enum export_kind kind;
 } columns[] = {COLUMNS(IS_COLUMN)};
 #define COLUMN_COUNT (sizeof(columns) / sizeof(*columns))
 
@@ -112,7 +112,7 @@ static void put_json_text(struct buf *out, const char *text)
 		json_put_lossy(out, text, len);
 }
 
-static void put_json(struct buf *out, enum kind kind, const char *field)
+static void put_json(struct buf *out, enum export_kind kind, const char *field)
 {
 	switch (kind) {
 	case KIND_TIME:
@@ -135,7 +135,7 @@ static void put_json(struct buf *out, enum kind kind, const char *field)
 	}
 }
 
-static void put_csv(struct buf *out, enum kind kind, const char *field)
+static void put_csv(struct buf *out, enum export_kind kind, const char *field)
 {
 	if (kind == KIND_TIME)
 		put_time(out, field);

@@ -94,20 +94,20 @@ int forget_days_find(const struct settling *s, const struct forget_list *list,
 /* --- the journal ------------------------------------------------------------
  */
 
-struct run {
+struct forget_run {
 	const struct settling *s;
 	struct buf host;
 	char day[24], number[24], rows[24];
 	struct clickhouse_param params[8];
 };
 
-static int run_open(struct run *r, const struct settling *s,
+static int run_open(struct forget_run *r, const struct settling *s,
 		    const struct forget_day *day, uint64_t number,
 		    struct error *err)
 {
 	char name[PROCESS_NAME_MAX];
 
-	*r = (struct run){.s = s};
+	*r = (struct forget_run){.s = s};
 	snprintf(r->day, sizeof(r->day), "%" PRId64, day->start);
 	snprintf(r->number, sizeof(r->number), "%" PRIu64, number);
 	snprintf(r->rows, sizeof(r->rows), "%" PRIu64, day->rows);
@@ -126,13 +126,14 @@ static int run_open(struct run *r, const struct settling *s,
 	return 0;
 }
 
-static int insert_run_rows(struct run *r, const char *sql, struct error *err)
+static int insert_run_rows(struct forget_run *r, const char *sql,
+			   struct error *err)
 {
 	return clickhouse_query(r->s->ch, sql, r->params, NULL, err);
 }
 
 /* These rows may be inserted twice: see collector/tools/rescore. */
-static int begin_run(struct run *r, struct error *err)
+static int begin_run(struct forget_run *r, struct error *err)
 {
 	return insert_run_rows(
 		r,
@@ -143,14 +144,14 @@ static int begin_run(struct run *r, struct error *err)
 		err);
 }
 
-static int report_rescored_hours(struct run *r, struct error *err)
+static int report_rescored_hours(struct forget_run *r, struct error *err)
 {
 	return insert_run_rows(
 		r, PROGRESS_REPORT_RESCORED(PROGRESS_PLACES_BEYOND_DROPPED),
 		err);
 }
 
-static int end_run(struct run *r, struct error *err)
+static int end_run(struct forget_run *r, struct error *err)
 {
 	if (report_rescored_hours(r, err) < 0)
 		return -1;
@@ -215,7 +216,7 @@ static int change_rows(const struct settling *s, const struct forget_list *list,
 int forget_day_run(const struct settling *s, const struct forget_list *list,
 		   const struct forget_day *day, struct error *err)
 {
-	struct run run;
+	struct forget_run run;
 	uint64_t number;
 	int status;
 
@@ -329,7 +330,7 @@ static int wait_for_changes(const struct settling *s, struct app *app,
 static int end_begun(const struct settling *s, const struct begun *begun,
 		     struct error *err)
 {
-	struct run run;
+	struct forget_run run;
 	int status = run_open(&run, s, &begun->day, begun->number, err);
 
 	if (status == 0)

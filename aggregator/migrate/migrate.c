@@ -22,7 +22,7 @@ typedef void report_fn(void *arg, const char *name, const char *statement);
 #define CHECKSUM_LEN	 64
 
 /* Which of `migrations` are recorded in the database. */
-struct state {
+struct applied_migrations {
 	bool *applied;
 	/* Fails for files that this build does not have. */
 	bool refuses_unknown;
@@ -49,7 +49,7 @@ static int set_other_build(const char *name, const char *what,
 
 static int mark_applied(void *arg, char **fields, struct error *err)
 {
-	struct state *state = arg;
+	struct applied_migrations *state = arg;
 	const char *name = fields[0], *recorded = fields[1];
 	char now[CHECKSUM_LEN + 1];
 
@@ -68,7 +68,7 @@ static int mark_applied(void *arg, char **fields, struct error *err)
 		       : 0;
 }
 
-static int read_state(struct clickhouse *ch, struct state *state,
+static int read_state(struct clickhouse *ch, struct applied_migrations *state,
 		      struct error *err)
 {
 	static const char sql[] =
@@ -85,7 +85,7 @@ static int read_state(struct clickhouse *ch, struct state *state,
 		       : -1;
 }
 
-static int load_state(struct clickhouse *ch, struct state *state,
+static int load_state(struct clickhouse *ch, struct applied_migrations *state,
 		      struct error *err)
 {
 	state->applied = calloc(migration_count, sizeof(*state->applied));
@@ -136,16 +136,16 @@ static int record_migration(struct clickhouse *ch, const struct migration *m,
 		params, NULL, err);
 }
 
-struct run {
+struct migrate_run {
 	struct clickhouse *ch;
-	struct state state;
+	struct applied_migrations state;
 	bool dry_run;
 	report_fn *report;
 	void *arg;
 };
 
-static int apply_migration(const struct run *r, const struct migration *m,
-			   struct error *err)
+static int apply_migration(const struct migrate_run *r,
+			   const struct migration *m, struct error *err)
 {
 	const char *rest = m->sql;
 	struct buf statement = {0};
@@ -178,7 +178,7 @@ static int apply_migration(const struct run *r, const struct migration *m,
  * would undo a column change of one of the other's later migrations, that is no
  * failure.
  */
-static int apply_missing(struct run *r, size_t i, struct error *err)
+static int apply_missing(struct migrate_run *r, size_t i, struct error *err)
 {
 	struct error ignored = {0};
 
@@ -204,11 +204,11 @@ static int run_migrations(const struct clickhouse_config *config, size_t count,
 			  bool dry_run, report_fn *report, void *arg,
 			  struct error *err)
 {
-	struct run r = {.ch = clickhouse_new(config, err),
-			.state.refuses_unknown = true,
-			.dry_run = dry_run,
-			.report = report,
-			.arg = arg};
+	struct migrate_run r = {.ch = clickhouse_new(config, err),
+				.state.refuses_unknown = true,
+				.dry_run = dry_run,
+				.report = report,
+				.arg = arg};
 	int status = -1;
 
 	if (!r.ch)
@@ -231,7 +231,7 @@ out:
 static int check_migrations(struct clickhouse *ch, bool print,
 			    struct error *err)
 {
-	struct state state = {.refuses_unknown = print};
+	struct applied_migrations state = {.refuses_unknown = print};
 	size_t missing = 0;
 	int status = load_state(ch, &state, err);
 

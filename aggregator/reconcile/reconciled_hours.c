@@ -64,12 +64,13 @@ static void from_fields(struct reconciled_hour *h, char **f)
 }
 
 /* Parameters for the hours of a statement. */
-struct range {
+struct hours_range {
 	char from[24], to[24];
 	struct clickhouse_param params[4];
 };
 
-static void range_fill(struct range *range, const struct reconciliation *r)
+static void range_fill(struct hours_range *range,
+		       const struct reconciliation *r)
 {
 	snprintf(range->from, sizeof(range->from), "%" PRId64,
 		 r->hours[0].start);
@@ -132,7 +133,7 @@ static void put_store(struct buf *sql, const struct buf *rows)
 int reconciled_hours_store(struct clickhouse *ch,
 			   const struct reconciliation *r, struct error *err)
 {
-	struct range range;
+	struct hours_range range;
 	struct buf rows = {0}, sql = {0};
 	int status = 0;
 	size_t count = put_rows(&rows, r);
@@ -199,7 +200,7 @@ static int query_recalled_hours(struct clickhouse *ch, struct recall *recall,
 				const char *sql, size_t columns,
 				clickhouse_row_fn *fn, struct error *err)
 {
-	struct range range;
+	struct hours_range range;
 
 	if (!recall->r->count)
 		return 0;

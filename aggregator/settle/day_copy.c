@@ -13,7 +13,7 @@
 /* --- days to copy ----------------------------------------------------------
  */
 
-struct pending {
+struct pending_days {
 	uint64_t days;
 	int64_t first;	  /* -1: none */
 	uint64_t dropped; /* number of its drop; 0: none */
@@ -22,7 +22,7 @@ struct pending {
 /* Finds the days after `after` that are to be copied. */
 static int find_pending(const struct settling *s,
 			const struct day_copy_kind *kind, int64_t after,
-			struct pending *ret, struct error *err)
+			struct pending_days *ret, struct error *err)
 {
 	int64_t age = kind->when_late ? s->settings->clicks.late_window : 0;
 	uint64_t found[3] = {0};
@@ -51,15 +51,15 @@ static int find_pending(const struct settling *s,
 	buf_free(&sql);
 	if (status < 0)
 		return error_wrap(err, "days to %s", kind->verb);
-	*ret = (struct pending){found[0], found[0] ? (int64_t)found[1] : -1,
-				found[2]};
+	*ret = (struct pending_days){
+		found[0], found[0] ? (int64_t)found[1] : -1, found[2]};
 	return 0;
 }
 
 int day_copy_pending(const struct settling *s, const struct day_copy_kind *kind,
 		     uint64_t *ret_days, int64_t *ret_first, struct error *err)
 {
-	struct pending pending = {0};
+	struct pending_days pending = {0};
 
 	if (find_pending(s, kind, -1, &pending, err) < 0)
 		return -1;
@@ -77,7 +77,7 @@ int day_copy_pending(const struct settling *s, const struct day_copy_kind *kind,
 	"(SELECT countIf(link_id != 0) FROM " SQL_BESIDE                       \
 	") + " SQL_BASE_OF_LINKS
 
-struct counts {
+struct copy_counts {
 	uint64_t rows, settled, staged;
 };
 
@@ -106,7 +106,7 @@ static int set_params(struct day_copy *c, const struct progress *last,
 
 static void take_counts(void *arg, const uint64_t *n)
 {
-	*(struct counts *)arg = (struct counts){n[0], n[1], n[2]};
+	*(struct copy_counts *)arg = (struct copy_counts){n[0], n[1], n[2]};
 }
 
 static int query_copy_numbers(const struct day_copy *c, struct buf *sql,
@@ -139,7 +139,7 @@ static void put_source(struct buf *sql, const struct day_copy *c)
 		buf_puts(sql, c->dropped ? SQL_ROWS_AND_BASE : SQL_ROWS);
 }
 
-static int count_day_events(const struct day_copy *c, struct counts *ret,
+static int count_day_events(const struct day_copy *c, struct copy_counts *ret,
 			    struct error *err)
 {
 	struct buf sql = {0};
@@ -297,7 +297,7 @@ static int copy_pending_day(struct day_copy *c, const struct progress *last,
 {
 	const struct settled_row marker = {
 		c->kind->marker_kind, {.start = c->start}, c->picked.attempt};
-	struct counts n = {0};
+	struct copy_counts n = {0};
 
 	if (set_params(c, last, 0, err) < 0 || count_day_events(c, &n, err) < 0)
 		return -1;
@@ -331,7 +331,7 @@ int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
 		  int64_t *ret_start, bool *ret_done, struct error *err)
 {
 	struct day_copy c = {.s = s, .kind = kind};
-	struct pending pending = {0};
+	struct pending_days pending = {0};
 	int status;
 
 	*ret_done = false;
@@ -354,7 +354,7 @@ int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
 /* --- cleaning ---------------------------------------------------------------
  */
 
-struct cleaning {
+struct copy_cleaning {
 	struct clickhouse *ch;
 	const struct day_copy_kind *kind;
 };
@@ -373,7 +373,7 @@ static int run_mutation(struct clickhouse *ch, struct buf *sql,
  * marker, so that a half-done deletion is found again. */
 static int delete_attempt(void *arg, char **f, struct error *err)
 {
-	const struct cleaning *c = arg;
+	const struct copy_cleaning *c = arg;
 	uint64_t start = tsv_u64(f[1]), attempt = tsv_u64(f[2]);
 	struct buf sql = {0};
 	int status = 0;
@@ -398,7 +398,7 @@ static int delete_attempt(void *arg, char **f, struct error *err)
 int day_copy_clean(struct clickhouse *ch, const struct day_copy_kind *kind,
 		   uint64_t before, struct error *err)
 {
-	struct cleaning c = {ch, kind};
+	struct copy_cleaning c = {ch, kind};
 	struct buf sql = {0};
 	int status;
 

@@ -11,7 +11,7 @@
 /*
  * A day that is being settled, and the parameters that its statements may name.
  */
-struct work {
+struct days_work {
 	const struct settling *s;
 	const struct stale *what;
 	struct picked picked;
@@ -19,7 +19,7 @@ struct work {
 	struct settling_params params;
 };
 
-static int set_params(struct work *w, const struct progress *last,
+static int set_params(struct days_work *w, const struct progress *last,
 		      struct error *err)
 {
 	static const char *const names[] = {
@@ -50,7 +50,7 @@ static int set_params(struct work *w, const struct progress *last,
 
 static void take_rows(void *arg, const uint64_t *n)
 {
-	struct work *w = arg;
+	struct days_work *w = arg;
 
 	w->n.all = n[0];
 	w->n.of_links = n[1];
@@ -60,7 +60,7 @@ static void take_rows(void *arg, const uint64_t *n)
 
 static void take_staged(void *arg, const uint64_t *n)
 {
-	struct work *w = arg;
+	struct days_work *w = arg;
 
 	w->n.staged = (struct link_events){n[0], n[1]};
 	w->n.before = (struct link_events){n[2], n[3]};
@@ -71,7 +71,7 @@ static void take_flag(void *arg, const uint64_t *n)
 	*(bool *)arg = n[0] > 0;
 }
 
-static int query_day_numbers(struct work *w, const char *sql, size_t count,
+static int query_day_numbers(struct days_work *w, const char *sql, size_t count,
 			     void (*take)(void *arg, const uint64_t *numbers),
 			     void *arg, struct error *err)
 {
@@ -79,7 +79,7 @@ static int query_day_numbers(struct work *w, const char *sql, size_t count,
 			      err);
 }
 
-static int count_rows(struct work *w, struct error *err)
+static int count_rows(struct days_work *w, struct error *err)
 {
 	return query_day_numbers(w, settle_sql_day_rows(w->what->dropped > 0),
 				 4, take_rows, w, err);
@@ -87,7 +87,7 @@ static int count_rows(struct work *w, struct error *err)
 
 /* Checks whether the day was dropped after it was listed: then rows may be
  * gone, or in the base as well. */
-static int check_dropped(struct work *w, struct error *err)
+static int check_dropped(struct days_work *w, struct error *err)
 {
 	bool dropped = false;
 
@@ -100,7 +100,7 @@ static int check_dropped(struct work *w, struct error *err)
 /* --- computing -------------------------------------------------------------
  */
 
-static int compute_link_tables(struct work *w,
+static int compute_link_tables(struct days_work *w,
 			       void (*const put_sql[2])(struct buf *sql),
 			       struct error *err)
 {
@@ -131,7 +131,8 @@ static int compute_link_tables(struct work *w,
 
 /* ERROR_CONFLICT if rows became, or are about to become, repeats while the day
  * was computed: its hours have to be settled first. */
-static int check_repeats(struct work *w, uint64_t before, struct error *err)
+static int check_repeats(struct days_work *w, uint64_t before,
+			 struct error *err)
 {
 	const struct repeats_scope scope = {.from = w->what->start,
 					    .to = w->what->start + CIVIL_DAY};
@@ -147,7 +148,7 @@ static int check_repeats(struct work *w, uint64_t before, struct error *err)
 }
 
 /* Stages the day from the rows of `clicks`. */
-static int stage_rows(struct work *w, struct error *err)
+static int stage_rows(struct days_work *w, struct error *err)
 {
 	static void (*const of_rows[2])(struct buf * sql) = {
 		settle_sql_link_slots, settle_sql_link_days};
@@ -168,7 +169,7 @@ static int stage_rows(struct work *w, struct error *err)
 /* --- publishing ------------------------------------------------------------
  */
 
-static int publish_in_turn(struct work *w, const struct progress *last,
+static int publish_in_turn(struct days_work *w, const struct progress *last,
 			   struct error *err)
 {
 	struct buf sql = {0};
@@ -193,7 +194,7 @@ static int publish_in_turn(struct work *w, const struct progress *last,
 	return status;
 }
 
-static int publish_day(struct work *w, const struct progress *last,
+static int publish_day(struct days_work *w, const struct progress *last,
 		       struct error *err)
 {
 	int status;
@@ -204,7 +205,7 @@ static int publish_day(struct work *w, const struct progress *last,
 	return status;
 }
 
-static int hold_back(struct work *w, const struct progress *last,
+static int hold_back(struct days_work *w, const struct progress *last,
 		     struct error *err)
 {
 	const struct settled_row row = {SETTLED_HELD_DAY, *w->what,
@@ -216,7 +217,7 @@ static int hold_back(struct work *w, const struct progress *last,
 }
 
 /* Reports no shortage of a day whose rows are gone because it was dropped. */
-static int report_shortage(struct work *w, uint64_t before, uint64_t rows,
+static int report_shortage(struct days_work *w, uint64_t before, uint64_t rows,
 			   struct error *err)
 {
 	const struct shortage shortage = {true,		  !w->s->allow_fewer,
@@ -229,7 +230,7 @@ static int report_shortage(struct work *w, uint64_t before, uint64_t rows,
 	return 0;
 }
 
-static int look_for_taken(struct work *w, struct error *err)
+static int look_for_taken(struct days_work *w, struct error *err)
 {
 	return taken_back_count(w->s->ch, w->what->start,
 				w->what->start + CIVIL_DAY,
@@ -242,7 +243,7 @@ static int look_for_taken(struct work *w, struct error *err)
  * settled without them: the day comes after these.  If no hour is about to be,
  * the hours were settled since the rows were counted.
  */
-static int is_early(struct work *w, bool *ret, struct error *err)
+static int is_early(struct days_work *w, bool *ret, struct error *err)
 {
 	uint64_t stale = 0;
 
@@ -260,7 +261,7 @@ static int is_early(struct work *w, bool *ret, struct error *err)
 }
 
 /* *ret_stays: nothing is published now. */
-static int compare_hours(struct work *w, const struct progress *last,
+static int compare_hours(struct days_work *w, const struct progress *last,
 			 bool *ret_stays, struct error *err)
 {
 	bool early;
@@ -278,7 +279,7 @@ static int compare_hours(struct work *w, const struct progress *last,
 	return *ret_stays && !early ? hold_back(w, last, err) : 0;
 }
 
-static int settle_day(struct work *w, const struct progress *last,
+static int settle_day(struct days_work *w, const struct progress *last,
 		      struct settle_count *ret, struct error *err)
 {
 	bool stays;
@@ -309,7 +310,7 @@ int days_settle(const struct settling *s, const struct stale *day,
 		const struct progress *last, struct settle_count *ret,
 		struct error *err)
 {
-	struct work w = {
+	struct days_work w = {
 		.s = s,
 		.what = day,
 	};

@@ -49,7 +49,7 @@ static void age_params_fill(struct age_params *p, const struct settling *s,
 /* --- dropping a day ---------------------------------------------------------
  */
 
-struct work {
+struct drop_work {
 	const struct settling *s;
 	int64_t start;
 	struct picked picked;
@@ -61,8 +61,8 @@ struct work {
 	struct settling_params params;
 };
 
-static int find_next(struct work *w, const struct progress *last, int64_t after,
-		     struct error *err)
+static int find_next(struct drop_work *w, const struct progress *last,
+		     int64_t after, struct error *err)
 {
 	static const char sql[] =
 		"SELECT count(), min(d), argMin(n_dropped, d), "
@@ -83,7 +83,7 @@ static int find_next(struct work *w, const struct progress *last, int64_t after,
 	return 0;
 }
 
-static int set_params(struct work *w, const struct progress *last,
+static int set_params(struct drop_work *w, const struct progress *last,
 		      struct error *err)
 {
 	static const char *const names[] = {
@@ -112,7 +112,7 @@ static int set_params(struct work *w, const struct progress *last,
 
 static void take_counts(void *arg, const uint64_t *n)
 {
-	struct work *w = arg;
+	struct drop_work *w = arg;
 
 	w->rows = n[0];
 	w->published = n[1];
@@ -142,7 +142,7 @@ static void take_flag(void *arg, const uint64_t *n)
 	"day = toDate(toDateTime({start:UInt32}, 'UTC')) AND "                 \
 	"state = 'done'))"
 
-static int count_rows_and_events(struct work *w, struct error *err)
+static int count_rows_and_events(struct drop_work *w, struct error *err)
 {
 	static const char sql[] =
 		"SELECT " SQL_ROWS_AND_BASE ", " SQL_PUBLISHED_EVENTS
@@ -154,7 +154,7 @@ static int count_rows_and_events(struct work *w, struct error *err)
 
 /* Checks that the hours agree with the rows in number, and with the reports.
  * Rescored rows keep their number. */
-static int is_settled(struct work *w, struct drop_outcome *ret,
+static int is_settled(struct drop_work *w, struct drop_outcome *ret,
 		      struct error *err)
 {
 	ret->why = DROP_GOES;
@@ -174,7 +174,7 @@ static int is_settled(struct work *w, struct drop_outcome *ret,
 }
 
 /* Marks repeats; then the hours have to be settled again without them. */
-static int remove_repeats(struct work *w, struct repeats_removed *all,
+static int remove_repeats(struct drop_work *w, struct repeats_removed *all,
 			  struct drop_outcome *ret, struct error *err)
 {
 	struct repeats_removed removed = {0};
@@ -189,8 +189,8 @@ static int remove_repeats(struct work *w, struct repeats_removed *all,
 }
 
 /* Whether the day is dropped without reconciliation. */
-static int is_grace_over(struct work *w, const struct progress *last, bool *ret,
-			 struct error *err)
+static int is_grace_over(struct drop_work *w, const struct progress *last,
+			 bool *ret, struct error *err)
 {
 	static const char sql[] =
 		"SELECT count() > 0 FROM settled WHERE kind = 'sealed_day' "
@@ -219,7 +219,7 @@ static int is_grace_over(struct work *w, const struct progress *last, bool *ret,
  * once more after the day was sealed, with all late clicks.  A day that was
  * dropped before is skipped, because rows are missing.
  */
-static int reconcile_first(struct work *w, const struct progress *last,
+static int reconcile_first(struct drop_work *w, const struct progress *last,
 			   struct error *err)
 {
 	const struct aggregator_settings *settings = w->s->settings;
@@ -244,7 +244,7 @@ static int reconcile_first(struct work *w, const struct progress *last,
 
 /* Stores the last offset of each source in the base: the last one that was
  * reported, so that no batch in progress can add rows before it. */
-static int stage_last_offsets(struct work *w, struct error *err)
+static int stage_last_offsets(struct drop_work *w, struct error *err)
 {
 	static const char sql[] =
 		"INSERT INTO dropped_sources (day, attempt, epoch, topic, "
@@ -306,7 +306,8 @@ static const char publish_sql[] =
 	"AND now64(3, 'UTC') < fromUnixTimestamp64Milli({until:Int64}, 'UTC')";
 /* clang-format on */
 
-static int publish_in_turn(struct work *w, bool *ret_written, struct error *err)
+static int publish_in_turn(struct drop_work *w, bool *ret_written,
+			   struct error *err)
 {
 	static const char is_written[] =
 		"SELECT count() > 0 FROM settled WHERE kind = 'dropped_day' "
@@ -326,7 +327,8 @@ static int publish_in_turn(struct work *w, bool *ret_written, struct error *err)
 	return status;
 }
 
-static int publish_drop(struct work *w, bool *ret_written, struct error *err)
+static int publish_drop(struct drop_work *w, bool *ret_written,
+			struct error *err)
 {
 	int status;
 
@@ -338,7 +340,7 @@ static int publish_drop(struct work *w, bool *ret_written, struct error *err)
 
 /* The rows still exist: everything that the tables lack is settled and copied
  * again. */
-static int mark_day_stale(struct work *w, struct drop_outcome *ret,
+static int mark_day_stale(struct drop_work *w, struct drop_outcome *ret,
 			  struct error *err)
 {
 	ret->why = DROP_LACKS;
@@ -346,14 +348,14 @@ static int mark_day_stale(struct work *w, struct drop_outcome *ret,
 					&ret->again, err);
 }
 
-static int check_settled_counts(struct work *w, struct drop_outcome *ret,
+static int check_settled_counts(struct drop_work *w, struct drop_outcome *ret,
 				struct error *err)
 {
 	return drop_check_settled(w->s, w->start, w->dropped, &w->copied,
 				  &ret->lack, err);
 }
 
-static int finish_drop(struct work *w, const struct progress *last,
+static int finish_drop(struct drop_work *w, const struct progress *last,
 		       struct drop_outcome *ret, struct error *err)
 {
 	if (reconcile_first(w, last, err) < 0 ||
@@ -369,7 +371,7 @@ static int finish_drop(struct work *w, const struct progress *last,
 	return 0;
 }
 
-static int drop_old_day(struct work *w, const struct progress *last,
+static int drop_old_day(struct drop_work *w, const struct progress *last,
 			struct drop_outcome *ret,
 			struct repeats_removed *removed, struct error *err)
 {
@@ -384,7 +386,7 @@ int drop_next(const struct settling *s, int64_t after,
 	      const struct progress *last, struct drop_outcome *ret,
 	      struct repeats_removed *removed, struct error *err)
 {
-	struct work w = {.s = s};
+	struct drop_work w = {.s = s};
 	int status;
 
 	*ret = (struct drop_outcome){.start = after};
@@ -408,7 +410,7 @@ int drop_look(const struct settling *s, int64_t start,
 	      const struct progress *last, struct drop_outcome *ret,
 	      struct error *err)
 {
-	struct work w = {.s = s};
+	struct drop_work w = {.s = s};
 	int status;
 
 	*ret = (struct drop_outcome){.start = start, .why = DROP_CHANGED};
@@ -487,7 +489,7 @@ void drop_why(const struct drop_outcome *o, char *text, size_t size)
 /* --- deleting rows ----------------------------------------------------------
  */
 
-struct deletion {
+struct day_deletion {
 	const struct settling *s;
 	struct buf sql; /* statement that is being built */
 	size_t sources; /* number of sources in it */
@@ -495,7 +497,7 @@ struct deletion {
 	struct drop_deleted *ret;
 };
 
-static void begin_delete_statement(struct deletion *d)
+static void begin_delete_statement(struct day_deletion *d)
 {
 	struct civil day = civil_from_days(d->start / CIVIL_DAY);
 
@@ -510,7 +512,7 @@ static void begin_delete_statement(struct deletion *d)
 /*
  * Waits for the mutation: the rows are gone before the next statement counts.
  */
-static int run_delete_statement(struct deletion *d, struct error *err)
+static int run_delete_statement(struct day_deletion *d, struct error *err)
 {
 	static const struct clickhouse_param params[] = {
 		{"mutations_sync", "1"}, {NULL, NULL}};
@@ -521,7 +523,7 @@ static int run_delete_statement(struct deletion *d, struct error *err)
 /* A row is: topic, in hexadecimal digits, epoch, partition, last offset. */
 static int add_source(void *arg, char **f, struct error *err)
 {
-	struct deletion *d = arg;
+	struct day_deletion *d = arg;
 
 	if (d->sources == SOURCES_AT_ONCE) {
 		if (run_delete_statement(d, err) < 0)
@@ -536,7 +538,8 @@ static int add_source(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-static void record_kept_day(struct deletion *d, const struct drop_lack *lack)
+static void record_kept_day(struct day_deletion *d,
+			    const struct drop_lack *lack)
 {
 	if (d->ret->kept_days++)
 		return;
@@ -556,7 +559,7 @@ static int delete_day(void *arg, char **f, struct error *err)
 		"FROM dropped_sources WHERE attempt = {dropped:UInt64} AND "
 		"day = toDate(toDateTime({start:UInt32}, 'UTC')) "
 		"GROUP BY topic, epoch, partition FORMAT TabSeparated";
-	struct deletion *d = arg;
+	struct day_deletion *d = arg;
 	const struct clickhouse_param params[] = {{"param_start", f[0]},
 						  {"param_dropped", f[1]},
 						  {"join_use_nulls", "0"},
@@ -584,7 +587,7 @@ static int delete_day(void *arg, char **f, struct error *err)
 int drop_delete_rows(const struct settling *s, struct drop_deleted *ret,
 		     struct error *err)
 {
-	struct deletion d = {.s = s, .ret = ret};
+	struct day_deletion d = {.s = s, .ret = ret};
 	struct settling_old old;
 	const struct clickhouse_param params[] = {{"param_before", old.before},
 						  {"param_kept", old.kept},

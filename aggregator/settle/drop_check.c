@@ -13,7 +13,7 @@
 
 #define DIMENSIONS_MAX 64
 
-enum table {
+enum checked_table {
 	STATS_HOURLY,
 	LINK_SLOTS,
 	LINK_DAYS,
@@ -33,7 +33,7 @@ static const char *const names[TABLES] = {
 
 /* Events under the attempts that are checked, and in the base of the previous
  * drop. */
-struct counts {
+struct event_counts {
 	uint64_t now, base;
 };
 
@@ -42,19 +42,19 @@ struct rows {
 	uint64_t all, of_links, tags, tags_of_links;
 };
 
-struct check {
+struct day_check {
 	const struct settling *s;
 	struct drop_attempts attempts;
 	bool of_base;	 /* the base itself is checked */
 	uint64_t events; /* in the base */
 	struct rows rows;
 	/* The counts by dimension; a table without dimensions has index 0. */
-	struct counts counts[TABLES][DIMENSIONS_MAX];
+	struct event_counts counts[TABLES][DIMENSIONS_MAX];
 	struct settling_params params;
 	struct drop_lack *ret;
 };
 
-static int set_params(struct check *c, int64_t start, uint64_t dropped,
+static int set_params(struct day_check *c, int64_t start, uint64_t dropped,
 		      struct error *err)
 {
 	static const char *const params[] = {"param_start",   "param_end",
@@ -88,7 +88,7 @@ static void take_rows(void *arg, const uint64_t *n)
 	*(struct rows *)arg = (struct rows){n[0], n[1], n[2], n[3]};
 }
 
-static int count_rows(struct check *c, const char *sql, struct error *err)
+static int count_rows(struct day_check *c, const char *sql, struct error *err)
 {
 	return settling_query(c->s->ch, sql, c->params.items, 4, take_rows,
 			      &c->rows, err);
@@ -96,8 +96,9 @@ static int count_rows(struct check *c, const char *sql, struct error *err)
 
 /* Adds a table whose events are `sum`: events of rows that meet the condition
  * `now`, and of those that meet `base`. */
-static void put_table(struct buf *sql, enum table table, const char *sum,
-		      const char *rows, const char *now, const char *base)
+static void put_table(struct buf *sql, enum checked_table table,
+		      const char *sum, const char *rows, const char *now,
+		      const char *base)
 {
 	bool grouped = table == STATS_HOURLY || table == OWNER_VALUES ||
 		       table == DAY_VALUES;
@@ -110,7 +111,7 @@ static void put_table(struct buf *sql, enum table table, const char *sum,
 		   names[table], rows);
 }
 
-static void put_hours(struct buf *sql, const struct check *c)
+static void put_hours(struct buf *sql, const struct day_check *c)
 {
 	static const char in_base[] = "(hour, attempt) IN " SQL_BASE_HOURS;
 
@@ -152,7 +153,7 @@ static void put_copies(struct buf *sql)
 /* A row is: table, dimension, events, events of the base. */
 static int take_table(void *arg, char **f, struct error *err)
 {
-	struct check *c = arg;
+	struct day_check *c = arg;
 	const struct dimension *d = dimension_find(f[1]);
 	size_t i = d ? (size_t)(d - dimensions) : 0;
 	bool known = d || !*f[1] || !strcmp(f[1], dimensions[0].name);
@@ -160,12 +161,12 @@ static int take_table(void *arg, char **f, struct error *err)
 	(void)err;
 	for (size_t t = 0; t < TABLES; t++)
 		if (known && i < DIMENSIONS_MAX && !strcmp(f[0], names[t]))
-			c->counts[t][i] =
-				(struct counts){tsv_u64(f[2]), tsv_u64(f[3])};
+			c->counts[t][i] = (struct event_counts){tsv_u64(f[2]),
+								tsv_u64(f[3])};
 	return 0;
 }
 
-static int count_tables(struct check *c, struct error *err)
+static int count_tables(struct day_check *c, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
@@ -204,8 +205,8 @@ static bool is_of_days(const struct dimension *d)
 	return d->kind == DIMENSION_DAILY;
 }
 
-static bool count_differs(struct check *c, enum table table, size_t i,
-			  uint64_t want, bool at_least)
+static bool count_differs(struct day_check *c, enum checked_table table,
+			  size_t i, uint64_t want, bool at_least)
 {
 	uint64_t have = c->counts[table][i].now;
 
@@ -216,8 +217,8 @@ static bool count_differs(struct check *c, enum table table, size_t i,
 	return true;
 }
 
-static bool some_differ(struct check *c, enum table table, has_fn *has,
-			uint64_t want)
+static bool some_differ(struct day_check *c, enum checked_table table,
+			has_fn *has, uint64_t want)
 {
 	for (size_t i = 0; i < dimension_count; i++)
 		if (has(&dimensions[i]) &&
@@ -228,7 +229,8 @@ static bool some_differ(struct check *c, enum table table, has_fn *has,
 
 /* An event counts once for each of its tags.  The tags of the base are known
  * only from the rows that are left, which are not all of them. */
-static bool tags_differ(struct check *c, enum table table, uint64_t tags)
+static bool tags_differ(struct day_check *c, enum checked_table table,
+			uint64_t tags)
 {
 	for (size_t i = 0; i < dimension_count; i++) {
 		uint64_t base = c->of_base ? 0 : c->counts[table][i].base;
@@ -243,23 +245,23 @@ static bool tags_differ(struct check *c, enum table table, uint64_t tags)
 /*
  * Days of links are settled beside the base: they have the later events, too.
  */
-static bool links_differ(struct check *c, uint64_t want)
+static bool links_differ(struct day_check *c, uint64_t want)
 {
 	return count_differs(c, SEALED_SLOTS, 0, want, false) ||
 	       count_differs(c, LINK_SLOTS, 0, want, c->of_base) ||
 	       count_differs(c, LINK_DAYS, 0, want, c->of_base);
 }
 
-static bool owners_differ(struct check *c, uint64_t want)
+static bool owners_differ(struct day_check *c, uint64_t want)
 {
 	return count_differs(c, OWNER_SLOTS, 0, want, false) ||
 	       some_differ(c, OWNER_VALUES, is_of_owners, want) ||
 	       tags_differ(c, OWNER_VALUES, c->rows.tags_of_links);
 }
 
-static void find_lacking_table(struct check *c)
+static void find_lacking_table(struct day_check *c)
 {
-	const struct counts *sealed = &c->counts[SEALED_SLOTS][0];
+	const struct event_counts *sealed = &c->counts[SEALED_SLOTS][0];
 	uint64_t events = c->rows.all + c->counts[STATS_HOURLY][0].base;
 	uint64_t of_links = c->rows.of_links + sealed->base;
 
@@ -286,7 +288,7 @@ int drop_check_settled(const struct settling *s, int64_t start,
 {
 	static const char rows[] = SQL_ROWS_OF("clicks WHERE " SQL_RANGE);
 	static const char beside[] = SQL_ROWS_OF(SQL_BESIDE);
-	struct check c = {.s = s, .attempts = *attempts, .ret = ret};
+	struct day_check c = {.s = s, .attempts = *attempts, .ret = ret};
 	int status = set_params(&c, start, dropped, err);
 
 	if (status == 0)
@@ -301,13 +303,13 @@ int drop_check_settled(const struct settling *s, int64_t start,
 
 static void take_base(void *arg, const uint64_t *n)
 {
-	struct check *c = arg;
+	struct day_check *c = arg;
 
 	c->events = n[0];
 	c->attempts = (struct drop_attempts){n[1], n[2], n[3]};
 }
 
-static int read_base(struct check *c, struct error *err)
+static int read_base(struct day_check *c, struct error *err)
 {
 	static const char sql[] =
 		"SELECT (SELECT argMax(rows, attempt) FROM settled WHERE "
@@ -326,7 +328,7 @@ int drop_check_base(const struct settling *s, int64_t start, uint64_t dropped,
 		    struct error *err)
 {
 	static const char within[] = SQL_ROWS_OF(SQL_WITHIN("dropped"));
-	struct check c = {.s = s, .of_base = true, .ret = ret};
+	struct day_check c = {.s = s, .of_base = true, .ret = ret};
 	int status = set_params(&c, start, dropped, err);
 
 	*ret = (struct drop_lack){0};

@@ -104,7 +104,7 @@ int drop_months(const struct settling *s, const struct progress *last,
 /* --- deleting ---------------------------------------------------------------
  */
 
-struct deletion {
+struct month_deletion {
 	const struct settling *s;
 	const char *table;
 };
@@ -114,7 +114,7 @@ struct deletion {
  */
 static int drop_partition(void *arg, char **f, struct error *err)
 {
-	const struct deletion *d = arg;
+	const struct month_deletion *d = arg;
 	struct buf sql = {0};
 	int status;
 
@@ -132,7 +132,7 @@ static int drop_partition(void *arg, char **f, struct error *err)
 static int drop_before(const struct settling *s, const char *table,
 		       const char *month, struct error *err)
 {
-	struct deletion d = {s, table};
+	struct month_deletion d = {s, table};
 	struct buf sql = {0};
 	int status;
 

@@ -41,7 +41,7 @@ struct hour {
 
 /* Hours that are being settled, and the parameters that their statements may
  * name. */
-struct work {
+struct hours_work {
 	const struct settling *s;
 	const struct progress *last;
 	struct hour items[HOURS_MAX];
@@ -57,7 +57,7 @@ struct work {
 	struct clickhouse_param params[26];
 };
 
-static void work_free(struct work *w)
+static void work_free(struct hours_work *w)
 {
 	for (size_t i = 0; i < sizeof(w->lists) / sizeof(*w->lists); i++)
 		buf_free(&w->lists[i]);
@@ -104,7 +104,7 @@ static uint64_t provisional_of(const struct hour *h)
 	return h->provisional;
 }
 
-static void add_param(struct work *w, size_t *at, const char *name,
+static void add_param(struct hours_work *w, size_t *at, const char *name,
 		      const char *value)
 {
 	w->params[(*at)++] = (struct clickhouse_param){name, value};
@@ -112,8 +112,8 @@ static void add_param(struct work *w, size_t *at, const char *name,
 }
 
 /* Fills w->params for statements about `count` hours from `first` on. */
-static int set_params(struct work *w, const struct hour *first, size_t count,
-		      struct error *err)
+static int set_params(struct hours_work *w, const struct hour *first,
+		      size_t count, struct error *err)
 {
 	static uint64_t (*const members[])(const struct hour *h) = {
 		start_of, attempt_of, blocks_of,
@@ -157,7 +157,7 @@ static int set_params(struct work *w, const struct hour *first, size_t count,
 /* --- counting --------------------------------------------------------------
  */
 
-static struct hour *find_hour(struct work *w, uint64_t start)
+static struct hour *find_hour(struct hours_work *w, uint64_t start)
 {
 	for (size_t i = 0; i < w->count; i++)
 		if (start_of(&w->items[i]) == start)
@@ -223,8 +223,8 @@ static void take_rest(void *arg, const uint64_t *n)
 		h->rest = n[1];
 }
 
-static int count_rows(struct work *w, void (*take)(void *, const uint64_t *),
-		      struct error *err)
+static int count_rows(struct hours_work *w,
+		      void (*take)(void *, const uint64_t *), struct error *err)
 {
 	struct buf sql = {0};
 	int status;
@@ -237,14 +237,14 @@ static int count_rows(struct work *w, void (*take)(void *, const uint64_t *),
 	return status;
 }
 
-static int count_base(struct work *w, struct error *err)
+static int count_base(struct hours_work *w, struct error *err)
 {
 	return !w->dropped ? 0
 			   : settling_query(w->s->ch, settle_sql_hour_base,
 					    w->params, 2, take_base, w, err);
 }
 
-static int count_staged(struct work *w, struct error *err)
+static int count_staged(struct hours_work *w, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
@@ -275,8 +275,8 @@ static size_t chunk_of(const struct hour *hours, size_t count)
 }
 
 /* The insert makes one part for each day. */
-static int stage_hours(struct work *w, const struct hour *first, size_t count,
-		       struct error *err)
+static int stage_hours(struct hours_work *w, const struct hour *first,
+		       size_t count, struct error *err)
 {
 	struct buf sql = {0};
 	size_t n = 0;
@@ -296,7 +296,7 @@ static int stage_hours(struct work *w, const struct hour *first, size_t count,
 	return status;
 }
 
-static int compute_chunk(struct work *w, struct hour *first, size_t count,
+static int compute_chunk(struct hours_work *w, struct hour *first, size_t count,
 			 uint64_t *attempt, struct error *err)
 {
 	if (w->s->is_stopping(w->s->arg))
@@ -315,7 +315,7 @@ static int compute_chunk(struct work *w, struct hour *first, size_t count,
  * left out when time is up, when the first would become too old, or when a
  * statement fails; but not the hours of the first statement.
  */
-static int compute_hours(struct work *w, int64_t until, struct error *err)
+static int compute_hours(struct hours_work *w, int64_t until, struct error *err)
 {
 	int64_t old =
 		clock_monotonic_ms() + w->s->settings->keep_superseded / 4;
@@ -365,7 +365,8 @@ static void decide_hour(const struct settling *s, struct hour *h)
 }
 
 /* Counts rows that were taken back, only for an hour that lacks rows. */
-static int look_for_taken(struct work *w, struct hour *h, struct error *err)
+static int look_for_taken(struct hours_work *w, struct hour *h,
+			  struct error *err)
 {
 	if (!hour_counts_miss_some(&h->n, &h->what))
 		return 0;
@@ -375,7 +376,7 @@ static int look_for_taken(struct work *w, struct hour *h, struct error *err)
 
 /* The reports of an hour were read before it was computed.  If rows were taken
  * back, their reports may have been emptied since. */
-static int check_reported(struct work *w, const struct hour *h,
+static int check_reported(struct hours_work *w, const struct hour *h,
 			  struct error *err)
 {
 	struct stale_list now;
@@ -400,7 +401,7 @@ static int check_reported(struct work *w, const struct hour *h,
 
 /* If the base attempt has not kept all values, an attempt that adds to it may
  * lack some clicks of a value. */
-static int look_for_rest(struct work *w, struct error *err)
+static int look_for_rest(struct hours_work *w, struct error *err)
 {
 	if (!w->plan.upto)
 		return 0;
@@ -418,7 +419,7 @@ static void take_count(void *arg, const uint64_t *n)
 
 /* Checks whether the day was dropped after the hours were listed: then rows may
  * be gone, or in the base as well. */
-static int check_dropped(struct work *w, struct error *err)
+static int check_dropped(struct hours_work *w, struct error *err)
 {
 	uint64_t days = 0;
 
@@ -428,7 +429,7 @@ static int check_dropped(struct work *w, struct error *err)
 	return days ? settling_set_dropped(err) : 0;
 }
 
-static int compare_staged_hours(struct work *w, struct error *err)
+static int compare_staged_hours(struct hours_work *w, struct error *err)
 {
 	if (set_params(w, w->items, w->count, err) < 0 ||
 	    count_staged(w, err) < 0 || count_base(w, err) < 0 ||
@@ -450,7 +451,7 @@ static int compare_staged_hours(struct work *w, struct error *err)
  */
 
 /* Moves hours that are held back to the end. */
-static size_t sort_held(struct work *w)
+static size_t sort_held(struct hours_work *w)
 {
 	struct hour held[HOURS_MAX] = {0};
 	size_t kept = 0, aside = 0;
@@ -465,7 +466,7 @@ static size_t sort_held(struct work *w)
 	return kept;
 }
 
-static int publish_hours(struct work *w, size_t count, struct error *err)
+static int publish_hours(struct hours_work *w, size_t count, struct error *err)
 {
 	struct buf sql = {0}, name = {0};
 	uint64_t published = 0;
@@ -500,7 +501,7 @@ static int publish_hours(struct work *w, size_t count, struct error *err)
 	return status;
 }
 
-static int record_held(struct work *w, size_t first, struct error *err)
+static int record_held(struct hours_work *w, size_t first, struct error *err)
 {
 	struct settled_row rows[HOURS_MAX];
 	size_t count = 0;
@@ -513,7 +514,7 @@ static int record_held(struct work *w, size_t first, struct error *err)
 }
 
 /* The first hour has the oldest attempt. */
-static int check_age(const struct work *w, struct error *err)
+static int check_age(const struct hours_work *w, struct error *err)
 {
 	const struct picked first = {w->items[0].attempt, w->since};
 
@@ -529,7 +530,7 @@ static bool is_due(const struct stale *hour)
 
 /* Searches the rows of the hours for events that were sent twice; not for a day
  * that was dropped. */
-static int find_repeats(struct work *w, uint64_t *ret, struct error *err)
+static int find_repeats(struct hours_work *w, uint64_t *ret, struct error *err)
 {
 	int64_t due[HOURS_MAX];
 	struct repeats_scope scope = {
@@ -549,7 +550,8 @@ static int find_repeats(struct work *w, uint64_t *ret, struct error *err)
 
 /* Another process may have found some meanwhile: then fewer events are staged
  * as 'repeated' than rows are now. */
-static int count_repeats(struct work *w, bool *ret_differ, struct error *err)
+static int count_repeats(struct hours_work *w, bool *ret_differ,
+			 struct error *err)
 {
 	bool any = false;
 
@@ -567,8 +569,8 @@ static int count_repeats(struct work *w, bool *ret_differ, struct error *err)
 
 /* Searches for repeats again after staging, for rows that came meanwhile.
  * *ret_again: the staged events include rows that are no longer clicks. */
-static int stage_and_compare(struct work *w, int64_t until, bool *ret_again,
-			     struct error *err)
+static int stage_and_compare(struct hours_work *w, int64_t until,
+			     bool *ret_again, struct error *err)
 {
 	uint64_t marked;
 
@@ -594,7 +596,7 @@ static int set_unsettled(struct error *err)
 				   "and again");
 }
 
-static int publish_kept(struct work *w, struct settle_count *ret,
+static int publish_kept(struct hours_work *w, struct settle_count *ret,
 			struct error *err)
 {
 	size_t kept;
@@ -613,7 +615,7 @@ static int publish_kept(struct work *w, struct settle_count *ret,
  * are computed again without the repeats: counts have to reflect them from the
  * moment they are found, and more may come.
  */
-static int settle_whole_hours(struct work *w, int64_t until,
+static int settle_whole_hours(struct hours_work *w, int64_t until,
 			      struct settle_count *ret, struct error *err)
 {
 	bool again = true;
@@ -629,7 +631,7 @@ static int settle_whole_hours(struct work *w, int64_t until,
 
 /* Plans the source of one hour: rows that arrived (1), or all of its rows if
  * that is not possible (0); -1: failed. */
-static int plan_hour_source(struct work *w, struct open_hours *open,
+static int plan_hour_source(struct hours_work *w, struct open_hours *open,
 			    struct error *err)
 {
 	struct hour *h = &w->items[0];
@@ -649,7 +651,7 @@ static int plan_hour_source(struct work *w, struct open_hours *open,
 
 /* If events were sent twice, the base attempt counts some of their rows as
  * clicks, too: then the hour is settled without a base. */
-static int settle_open(struct work *w, struct open_hours *open,
+static int settle_open(struct hours_work *w, struct open_hours *open,
 		       struct settle_count *ret, struct error *err)
 {
 	int64_t start = w->items[0].what.start;
@@ -680,7 +682,7 @@ static int settle_open(struct work *w, struct open_hours *open,
 }
 
 /* Whether the next hour is settled together with the hours before it. */
-static bool goes_with(const struct work *w, const struct stale *hour,
+static bool goes_with(const struct hours_work *w, const struct stale *hour,
 		      const struct open_hours *open)
 {
 	/* A drop concerns one day. */
@@ -693,7 +695,7 @@ int hours_settle(const struct settling *s, const struct stale *hours,
 		 const struct progress *last, struct settle_count *ret,
 		 struct error *err)
 {
-	struct work w = {.s = s, .last = last};
+	struct hours_work w = {.s = s, .last = last};
 	int status;
 
 	*ret = (struct settle_count){0};

@@ -32,7 +32,7 @@ struct frontier {
 };
 
 /* The reports that an hour's attempt was settled from. */
-struct known {
+struct known_hour {
 	int64_t start; /* 0: none */
 	uint64_t attempt, blocks, rows;
 	bool has_rest;
@@ -40,8 +40,8 @@ struct known {
 };
 
 struct open_hours {
-	struct known known[KNOWN_MAX];
-	struct known planned;
+	struct known_hour known[KNOWN_MAX];
+	struct known_hour planned;
 	struct buf upto, added;
 	/* While reports are read: counts of those behind the known frontier. */
 	uint64_t below_blocks, below_rows;
@@ -57,10 +57,10 @@ static void frontier_clear(struct frontier *f)
 	*f = (struct frontier){0};
 }
 
-static void known_clear(struct known *k)
+static void known_clear(struct known_hour *k)
 {
 	frontier_clear(&k->frontier);
-	*k = (struct known){0};
+	*k = (struct known_hour){0};
 }
 
 struct open_hours *open_hours_new(struct error *err)
@@ -236,7 +236,7 @@ static int read_reports(struct open_hours *o, struct clickhouse *ch,
 /* --- plans -----------------------------------------------------------------
  */
 
-static struct known *find_known_hour(struct open_hours *o, int64_t start)
+static struct known_hour *find_known_hour(struct open_hours *o, int64_t start)
 {
 	for (size_t i = 0; i < KNOWN_MAX; i++)
 		if (o->known[i].start == start)
@@ -244,7 +244,7 @@ static struct known *find_known_hour(struct open_hours *o, int64_t start)
 	return NULL;
 }
 
-static int put_conditions(struct open_hours *o, const struct known *base,
+static int put_conditions(struct open_hours *o, const struct known_hour *base,
 			  struct error *err)
 {
 	buf_reset(&o->upto);
@@ -265,7 +265,7 @@ int open_hours_plan(struct open_hours *o, const struct settling *s,
 		    struct error *err)
 {
 	static const struct frontier none = {0};
-	struct known *base = find_known_hour(o, hour->start);
+	struct known_hour *base = find_known_hour(o, hour->start);
 
 	if (base && base->attempt != hour->was_attempt) {
 		known_clear(base);
@@ -303,7 +303,8 @@ int open_hours_plan(struct open_hours *o, const struct settling *s,
 
 void open_hours_published(struct open_hours *o, uint64_t attempt, bool has_rest)
 {
-	struct known *known = find_known_hour(o, o->planned.start), *at = known;
+	struct known_hour *known = find_known_hour(o, o->planned.start),
+			  *at = known;
 
 	/* Otherwise replaces the oldest hour; a free entry has the start 0. */
 	for (size_t i = 0; !known && i < KNOWN_MAX; i++)
@@ -313,12 +314,12 @@ void open_hours_published(struct open_hours *o, uint64_t attempt, bool has_rest)
 	*at = o->planned;
 	at->attempt = attempt;
 	at->has_rest = has_rest;
-	o->planned = (struct known){0};
+	o->planned = (struct known_hour){0};
 }
 
 void open_hours_forget(struct open_hours *o, int64_t start)
 {
-	struct known *known = find_known_hour(o, start);
+	struct known_hour *known = find_known_hour(o, start);
 
 	if (known)
 		known_clear(known);

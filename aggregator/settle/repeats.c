@@ -10,13 +10,13 @@
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
-struct range {
+struct repeats_range {
 	const struct repeats_scope *scope;
 	char from[24], to[24], earliest[24];
 	struct clickhouse_param params[4];
 };
 
-static void range_fill(struct range *range, const struct settling *s,
+static void range_fill(struct repeats_range *range, const struct settling *s,
 		       const struct repeats_scope *scope)
 {
 	int64_t earliest = repeats_earliest(&s->settings->clicks, scope->from);
@@ -44,7 +44,7 @@ int64_t repeats_earliest(const struct clicks_config *clicks, int64_t from)
  */
 
 /* Rows of one day that have to be marked 'repeated'. */
-struct batch {
+struct repeats_batch {
 	const struct repeats_scope *scope;
 	char partition[24]; /* of clicks: "20261126" */
 	struct buf links;   /* "1,2" */
@@ -53,7 +53,7 @@ struct batch {
 	uint64_t count;
 };
 
-static void batch_release(struct batch *b)
+static void batch_release(struct repeats_batch *b)
 {
 	buf_free(&b->links);
 	buf_free(&b->places);
@@ -81,7 +81,7 @@ static bool is_due(const struct repeats_scope *scope, int64_t hour)
  * offset. */
 static int take_row(void *arg, char **f, struct error *err)
 {
-	struct batch *b = arg;
+	struct repeats_batch *b = arg;
 	const char *comma = b->count ? "," : "";
 
 	if (!is_topic(f[4]))
@@ -111,8 +111,8 @@ static int take_row(void *arg, char **f, struct error *err)
 #define SQL_BATCH " ORDER BY day_of LIMIT 1000 FORMAT TabSeparated"
 
 static int find_unmarked_repeats(const struct settling *s,
-				 const struct range *range, struct batch *ret,
-				 struct error *err)
+				 const struct repeats_range *range,
+				 struct repeats_batch *ret, struct error *err)
 {
 	static const char sql[] =
 		"SELECT toYYYYMMDD(ts, 'UTC') AS day_of, "
@@ -124,8 +124,9 @@ static int find_unmarked_repeats(const struct settling *s,
 			       ret, err);
 }
 
-static int count_marked(const struct settling *s, const struct range *range,
-			uint64_t *ret, struct error *err)
+static int count_marked(const struct settling *s,
+			const struct repeats_range *range, uint64_t *ret,
+			struct error *err)
 {
 	static const char sql[] =
 		"SELECT count() FROM clicks WHERE " REPEATS_SQL_MARKED
@@ -134,7 +135,7 @@ static int count_marked(const struct settling *s, const struct range *range,
 	return clickhouse_numbers(s->ch, sql, range->params, ret, 1, err);
 }
 
-static int mark_batch(const struct settling *s, struct batch *b,
+static int mark_batch(const struct settling *s, struct repeats_batch *b,
 		      struct error *err)
 {
 	static const struct clickhouse_param params[] = {
@@ -153,7 +154,7 @@ static int mark_batch(const struct settling *s, struct batch *b,
 	return status;
 }
 
-static int report_hours(const struct settling *s, struct batch *b,
+static int report_hours(const struct settling *s, struct repeats_batch *b,
 			struct error *err)
 {
 	if (!b->hours.len && !b->hours.failed)
@@ -164,7 +165,7 @@ static int report_hours(const struct settling *s, struct batch *b,
 
 /* The hours are reported first.  If marking fails, or the server does it after
  * the client has given up, the hours are only settled once more. */
-static int mark_in_time(const struct settling *s, struct batch *b,
+static int mark_in_time(const struct settling *s, struct repeats_batch *b,
 			struct error *err)
 {
 	if (b->links.failed || b->places.failed)
@@ -177,10 +178,11 @@ static int mark_in_time(const struct settling *s, struct batch *b,
 }
 
 /* *ret: number of rows of one day that were marked; 0: none is left. */
-static int mark_next(const struct settling *s, const struct range *range,
-		     uint64_t *ret, struct error *err)
+static int mark_next(const struct settling *s,
+		     const struct repeats_range *range, uint64_t *ret,
+		     struct error *err)
 {
-	struct batch b = {.scope = range->scope};
+	struct repeats_batch b = {.scope = range->scope};
 	int status = find_unmarked_repeats(s, range, &b, err);
 
 	if (status == 0 && b.count)
@@ -191,7 +193,7 @@ static int mark_next(const struct settling *s, const struct range *range,
 }
 
 /* Marks all rows, a thousand at a time. */
-static int mark_all(const struct settling *s, const struct range *range,
+static int mark_all(const struct settling *s, const struct repeats_range *range,
 		    uint64_t *ret, struct error *err)
 {
 	uint64_t rows = 0;
@@ -225,8 +227,9 @@ static int take_hour(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-static int find_hours(const struct settling *s, const struct range *range,
-		      struct hours *ret, struct error *err)
+static int find_hours(const struct settling *s,
+		      const struct repeats_range *range, struct hours *ret,
+		      struct error *err)
 {
 	static const char sql[] =
 		"SELECT h FROM (SELECT "
@@ -255,8 +258,9 @@ static int find_hours(const struct settling *s, const struct range *range,
 			       err);
 }
 
-static int settle_again(const struct settling *s, const struct range *range,
-			uint64_t *ret, struct error *err)
+static int settle_again(const struct settling *s,
+			const struct repeats_range *range, uint64_t *ret,
+			struct error *err)
 {
 	struct hours h = {0};
 	int status = find_hours(s, range, &h, err);
@@ -274,7 +278,7 @@ static int settle_again(const struct settling *s, const struct range *range,
 int repeats_mark(const struct settling *s, const struct repeats_scope *scope,
 		 uint64_t *ret, struct error *err)
 {
-	struct range range;
+	struct repeats_range range;
 
 	range_fill(&range, s, scope);
 	if (mark_all(s, &range, ret, err) < 0)
@@ -291,7 +295,7 @@ int repeats_remove(const struct settling *s, int64_t from, int64_t to,
 		   struct repeats_removed *ret, struct error *err)
 {
 	const struct repeats_scope scope = {.from = from, .to = to};
-	struct range range;
+	struct repeats_range range;
 
 	*ret = (struct repeats_removed){0};
 	range_fill(&range, s, &scope);

@@ -16,7 +16,7 @@
 	SQL_STATE(column, SQL_HUMAN) " + " SQL_STATE(column, SQL_OTHER)
 
 /* The states of stats_hourly, and the type of the values that they count. */
-static const struct state {
+static const struct visitor_state {
 	const char *sql, *type;
 } states[] = {
 	{SQL_STATE_OF_ALL("unique_identity"), "FixedString(20)"},

@@ -21,7 +21,7 @@ static const struct clickhouse_param mutation[] = {
 	{"allow_nondeterministic_mutations", "1"},
 	{NULL, NULL}};
 
-struct cleaning {
+struct table_cleaning {
 	struct clickhouse *ch;
 	uint64_t before; /* attempt */
 	const char *table;
@@ -49,7 +49,7 @@ static void put_delete_of_day(struct buf *sql, const char *day)
 }
 
 /* Rows that are neither an hour's newest published attempt nor its base. */
-static void put_superseded(struct buf *sql, const struct cleaning *c)
+static void put_superseded(struct buf *sql, const struct table_cleaning *c)
 {
 	buf_printf(sql,
 		   "attempt < %" PRIu64
@@ -61,7 +61,7 @@ static void put_superseded(struct buf *sql, const struct cleaning *c)
 
 static int delete_hours(void *arg, char **day, struct error *err)
 {
-	const struct cleaning *c = arg;
+	const struct table_cleaning *c = arg;
 	struct buf sql = {0};
 	int status;
 
@@ -91,7 +91,7 @@ static void put_superseded_open(struct buf *sql, int64_t now_ms, int64_t keep)
 }
 
 struct open_cleaning {
-	struct cleaning cleaning;
+	struct table_cleaning cleaning;
 	int64_t now_ms, keep;
 };
 
@@ -130,7 +130,7 @@ int superseded_delete_open(struct clickhouse *ch, int64_t now_ms, int64_t keep,
  * attempt has rows of `total`, and few; other dimensions would be millions of
  * rows.
  */
-static int clean_hours(struct cleaning *c, struct error *err)
+static int clean_hours(struct table_cleaning *c, struct error *err)
 {
 	struct buf sql = {0};
 
@@ -149,7 +149,7 @@ static bool is_partition(const char *id)
 
 static int drop_attempt(void *arg, char **id, struct error *err)
 {
-	const struct cleaning *c = arg;
+	const struct table_cleaning *c = arg;
 	struct buf sql = {0};
 	int status;
 
@@ -162,7 +162,8 @@ static int drop_attempt(void *arg, char **id, struct error *err)
 	return status;
 }
 
-static int clean_links(struct cleaning *c, const char *table, struct error *err)
+static int clean_links(struct table_cleaning *c, const char *table,
+		       struct error *err)
 {
 	struct buf sql = {0};
 
@@ -179,7 +180,7 @@ static int clean_links(struct cleaning *c, const char *table, struct error *err)
 	return for_each(c->ch, &sql, "s", drop_attempt, c, err);
 }
 
-static int clean_settled(const struct cleaning *c, struct error *err)
+static int clean_settled(const struct table_cleaning *c, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
@@ -235,7 +236,8 @@ static int update_overtaken(const struct settling *s, struct overtaken *o,
 
 /* Rows of stats_hourly and partitions of link_slots and link_days come first,
  * then rows of `settled`, so that a half-done deletion is found again. */
-static int clean_superseded_attempts(struct cleaning *c, struct error *err)
+static int clean_superseded_attempts(struct table_cleaning *c,
+				     struct error *err)
 {
 	static const struct day_copy_kind *const copies[] = {
 		&owner_days, &value_days, &rolled_days, &sealed_days};
@@ -268,8 +270,8 @@ int superseded_delete(const struct settling *s, struct overtaken *o,
 		      struct error *err)
 {
 	int64_t before_ms = settling_now(s) - s->settings->keep_superseded;
-	struct cleaning c = {.ch = s->ch,
-			     .before = settling_attempt_at(before_ms)};
+	struct table_cleaning c = {.ch = s->ch,
+				   .before = settling_attempt_at(before_ms)};
 	int status = update_overtaken(s, o, err);
 
 	if (status == 0) {

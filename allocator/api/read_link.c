@@ -7,7 +7,7 @@
 #include "common/http/encoding.h"
 #include "linkstore/target.h"
 
-struct reading {
+struct link_reading {
 	struct api_context *api;
 	struct http_request *req;
 	struct api_key_info caller;
@@ -32,7 +32,7 @@ static bool reply_not_modified(struct http_request *req,
 static void on_answer(void *arg, const struct link_answer *answer,
 		      const struct error *err)
 {
-	struct reading *r = arg;
+	struct link_reading *r = arg;
 
 	if (!find_link_refuse(r->api, r->req, &r->caller, answer, err)) {
 		const struct link_view view = {
@@ -53,7 +53,7 @@ static void on_answer(void *arg, const struct link_answer *answer,
 
 void handle_read(const struct api_call *call)
 {
-	struct reading *r = calloc(1, sizeof(*r));
+	struct link_reading *r = calloc(1, sizeof(*r));
 
 	if (!r) {
 		http_reply_problem(call->req, 500, NULL, "out of memory");

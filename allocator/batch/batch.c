@@ -40,9 +40,9 @@ enum batch_state {
 	BATCH_ABANDONED, /* the client has gone, or cannot be answered */
 };
 
-struct batch {
+struct running_batch {
 	struct batches *all;
-	struct batch *prev, *next; /* in the list of running batches */
+	struct running_batch *prev, *next; /* in the list of running batches */
 	struct http_request *req;
 	struct http_stream_handler handler;
 	struct api_key_info caller;
@@ -70,12 +70,12 @@ struct batch {
 
 /* A line that is being created. */
 struct batch_line {
-	struct batch *batch;
+	struct running_batch *batch;
 	struct link_request request;
 	uint64_t position, number;
 };
 
-static void continue_batch(struct batch *b);
+static void continue_batch(struct running_batch *b);
 
 /* --- metrics -------------------------------------------------------------- */
 
@@ -133,7 +133,7 @@ void batch_metrics_register(struct batch_metrics *bm,
 
 /* --- end ------------------------------------------------------------------ */
 
-static void batch_free(struct batch *b)
+static void batch_free(struct running_batch *b)
 {
 	if (!b)
 		return;
@@ -145,7 +145,7 @@ static void batch_free(struct batch *b)
 	free(b);
 }
 
-static struct metric *outcome_of_batch(const struct batch *b)
+static struct metric *outcome_of_batch(const struct running_batch *b)
 {
 	const struct batch_metrics *m = b->all->metrics;
 
@@ -154,7 +154,7 @@ static struct metric *outcome_of_batch(const struct batch *b)
 	return b->state == BATCH_LATE ? m->late : m->complete;
 }
 
-static void unlist_batch(struct batch *b)
+static void unlist_batch(struct running_batch *b)
 {
 	if (b->prev)
 		b->prev->next = b->next;
@@ -167,7 +167,7 @@ static void unlist_batch(struct batch *b)
 }
 
 /* Ends and frees the batch if there is nothing left to do for it. */
-static void end_if_done(struct batch *b)
+static void end_if_done(struct running_batch *b)
 {
 	if (b->entered || reorder_buffer_count(b->answers) > 0 ||
 	    !(b->state == BATCH_DRAINING || b->state == BATCH_LATE ||
@@ -182,7 +182,7 @@ static void end_if_done(struct batch *b)
 	batch_free(b);
 }
 
-static void abandon_batch(struct batch *b)
+static void abandon_batch(struct running_batch *b)
 {
 	b->state = BATCH_ABANDONED;
 	http_stream_break(b->req);
@@ -204,7 +204,7 @@ static struct metric *outcome_of_line(const struct batch_metrics *m, int status,
 }
 
 /* Call it when the answer of this position is written. */
-static void send_answer(struct batch *b, uint64_t position, int status,
+static void send_answer(struct running_batch *b, uint64_t position, int status,
 			bool replayed)
 {
 	reorder_buffer_release(b->answers, position, &b->out);
@@ -227,7 +227,8 @@ static void put_problem(struct buf *out, uint64_t line, int status,
 
 /* Returns the metric for a create that the batch refuses; NULL: an internal
  * error. */
-static struct metric *outcome_of_refused(const struct batch *b, int status)
+static struct metric *outcome_of_refused(const struct running_batch *b,
+					 int status)
 {
 	const struct creation_metrics *m = b->all->creation->metrics;
 
@@ -237,7 +238,7 @@ static struct metric *outcome_of_refused(const struct batch *b, int status)
 }
 
 /* Answers the line with a problem. */
-static void refuse_line(struct batch *b, uint64_t number, int status,
+static void refuse_line(struct running_batch *b, uint64_t number, int status,
 			const char *detail)
 {
 	uint64_t position = reorder_buffer_reserve(b->answers, 0);
@@ -276,7 +277,7 @@ static void put_result(const struct batch_line *line,
 static void on_created(void *arg, const struct creation_result *result)
 {
 	struct batch_line *line = arg;
-	struct batch *b = line->batch;
+	struct running_batch *b = line->batch;
 
 	put_result(line, result,
 		   reorder_buffer_answer(b->answers, line->position, &b->out));
@@ -289,7 +290,7 @@ static void on_created(void *arg, const struct creation_result *result)
 
 /* Creates the link of the line that was read last, and answers the line when
  * done. */
-static void create_line(struct batch *b, struct http_slice text)
+static void create_line(struct running_batch *b, struct http_slice text)
 {
 	struct batch_line *line;
 	struct creation_order order;
@@ -328,7 +329,7 @@ static void create_line(struct batch *b, struct http_slice text)
 
 /* --- room ----------------------------------------------------------------- */
 
-static bool has_room(const struct batch *b)
+static bool has_room(const struct running_batch *b)
 {
 	return !reorder_buffer_is_full(b->answers) &&
 	       reorder_buffer_bytes(b->answers) < b->all->bytes_max &&
@@ -337,14 +338,14 @@ static bool has_room(const struct batch *b)
 
 /* Returns whether there is so much room that it will not be full again at
  * once. */
-static bool has_much_room(const struct batch *b)
+static bool has_much_room(const struct running_batch *b)
 {
 	return reorder_buffer_count(b->answers) <= b->all->in_flight_max / 2 &&
 	       reorder_buffer_bytes(b->answers) <= b->all->bytes_max / 2 &&
 	       http_stream_pending(b->req) <= b->all->bytes_max / 2;
 }
 
-static bool takes_lines(const struct batch *b)
+static bool takes_lines(const struct running_batch *b)
 {
 	return b->state == BATCH_READING || b->state == BATCH_BODY_ENDED;
 }
@@ -353,7 +354,8 @@ static bool takes_lines(const struct batch *b)
 
 /* Refuses the next line, and takes no more: the batch has done `what` for `ms`,
  * the limit. */
-static void give_up(struct batch *b, int status, const char *what, int64_t ms)
+static void give_up(struct running_batch *b, int status, const char *what,
+		    int64_t ms)
 {
 	char text[160], name[DURATION_TEXT_MAX];
 
@@ -365,7 +367,8 @@ static void give_up(struct batch *b, int status, const char *what, int64_t ms)
 }
 
 /* Waits for a token, which will be there in `wait_ms`. */
-static void wait_for_token(struct batch *b, int64_t now, int64_t wait_ms)
+static void wait_for_token(struct running_batch *b, int64_t now,
+			   int64_t wait_ms)
 {
 	int64_t waited;
 
@@ -385,7 +388,7 @@ static void wait_for_token(struct batch *b, int64_t now, int64_t wait_ms)
 
 /* Takes a token for the next line.  Returns false if there is none yet; the
  * batch proceeds when there is one. */
-static bool take_token(struct batch *b)
+static bool take_token(struct running_batch *b)
 {
 	int64_t now, wait_ms;
 
@@ -404,7 +407,7 @@ static bool take_token(struct batch *b)
 
 /* Refuses the next line of an OVERDUE batch as soon as a position is free for
  * it. */
-static void end_overdue(struct batch *b)
+static void end_overdue(struct running_batch *b)
 {
 	if (b->state == BATCH_OVERDUE && !reorder_buffer_is_full(b->answers))
 		give_up(b, 408, "lasted for allocator.batch_time_max,",
@@ -414,7 +417,7 @@ static void end_overdue(struct batch *b)
 /* --- taking lines --------------------------------------------------------- */
 
 /* Takes the next line of `data`.  Returns false if it is not complete yet. */
-static bool take_line(struct batch *b, struct http_slice *data)
+static bool take_line(struct running_batch *b, struct http_slice *data)
 {
 	struct http_slice line;
 
@@ -438,7 +441,7 @@ static bool take_line(struct batch *b, struct http_slice *data)
 }
 
 /* The text after the last LF is a line, too. */
-static void take_last_line(struct batch *b)
+static void take_last_line(struct running_batch *b)
 {
 	if (b->state != BATCH_BODY_ENDED)
 		return;
@@ -451,7 +454,7 @@ static void take_last_line(struct batch *b)
 
 /* Call it after an event that may free room or end the batch.  The batch may be
  * freed when this returns. */
-static void continue_batch(struct batch *b)
+static void continue_batch(struct running_batch *b)
 {
 	if (b->entered)
 		return;
@@ -468,7 +471,7 @@ static void continue_batch(struct batch *b)
 
 /* Returns whether part of a line may be taken.  The rest of a line that is
  * already answered costs no token. */
-static bool may_take_line(struct batch *b, struct http_slice *data)
+static bool may_take_line(struct running_batch *b, struct http_slice *data)
 {
 	line_splitter_skip(&b->lines, data);
 	return data->len > 0 && has_room(b) && take_token(b);
@@ -479,7 +482,7 @@ static bool may_take_line(struct batch *b, struct http_slice *data)
 static size_t on_data(struct http_request *req, struct http_slice data,
 		      void *arg)
 {
-	struct batch *b = arg;
+	struct running_batch *b = arg;
 	size_t before = data.len;
 
 	(void)req;
@@ -494,7 +497,7 @@ static size_t on_data(struct http_request *req, struct http_slice data,
 
 static void on_end(struct http_request *req, void *arg)
 {
-	struct batch *b = arg;
+	struct running_batch *b = arg;
 	struct http_slice line;
 
 	(void)req;
@@ -507,7 +510,7 @@ static void on_end(struct http_request *req, void *arg)
 
 static void on_abort(struct http_request *req, void *arg)
 {
-	struct batch *b = arg;
+	struct running_batch *b = arg;
 
 	(void)req;
 	b->state = BATCH_ABANDONED;
@@ -524,7 +527,7 @@ static void on_drained(struct http_request *req, void *arg)
  * check detects that the client has gone. */
 static void on_token_timer(void *arg)
 {
-	struct batch *b = arg;
+	struct running_batch *b = arg;
 
 	if (b->token.waiting_since && b->state != BATCH_ABANDONED &&
 	    http_stream_client_left(b->req))
@@ -534,7 +537,7 @@ static void on_token_timer(void *arg)
 
 static void on_time_over(void *arg)
 {
-	struct batch *b = arg;
+	struct running_batch *b = arg;
 
 	if (takes_lines(b))
 		b->state = BATCH_OVERDUE;
@@ -556,7 +559,7 @@ static size_t count_of(const struct batches *all, const char *account)
 {
 	size_t count = 0;
 
-	for (const struct batch *b = all->first; b; b = b->next)
+	for (const struct running_batch *b = all->first; b; b = b->next)
 		count += !strcmp(b->caller.account, account);
 	return count;
 }
@@ -596,11 +599,12 @@ static bool may_begin(const struct batches *all, struct http_request *req,
 	return true;
 }
 
-static struct batch *batch_new(struct batches *all, struct http_request *req,
-			       const struct api_key_info *caller,
-			       struct error *err)
+static struct running_batch *batch_new(struct batches *all,
+				       struct http_request *req,
+				       const struct api_key_info *caller,
+				       struct error *err)
 {
-	struct batch *b = calloc(1, sizeof(*b));
+	struct running_batch *b = calloc(1, sizeof(*b));
 
 	if (!b) {
 		error_set_nomem(err);
@@ -638,7 +642,7 @@ void batch_handle(struct batches *all, struct http_request *req,
 		{"Content-Type", "application/x-ndjson"},
 		{"Cache-Control", "no-store"},
 		{0}};
-	struct batch *b;
+	struct running_batch *b;
 	struct error err;
 
 	if (!may_begin(all, req, caller)) {

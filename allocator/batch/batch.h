@@ -70,7 +70,7 @@ struct batches {
 	int64_t time_max;     /* ms of a whole batch */
 	/* The running batches; the caller initializes them with 0 and NULL. */
 	size_t running;
-	struct batch *first;
+	struct running_batch *first;
 };
 
 /* Handles a streamed request whose caller may create links.  Answers 415 if the

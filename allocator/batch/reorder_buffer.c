@@ -5,7 +5,7 @@
 /* Bytes of memory that an entry keeps for its next answer. */
 #define ENTRY_KEPT 1024
 
-struct entry {
+struct buffered_answer {
 	struct buf answer; /* waits for earlier answers */
 	size_t bytes;	   /* size of the question */
 	bool complete;
@@ -16,7 +16,7 @@ struct reorder_buffer {
 	size_t bytes;
 	uint64_t first; /* the oldest reserved position */
 	uint64_t next;	/* the next to be reserved */
-	struct entry entries[];
+	struct buffered_answer entries[];
 };
 
 struct reorder_buffer *reorder_buffer_new(size_t capacity, struct error *err)
@@ -51,7 +51,8 @@ bool reorder_buffer_is_full(const struct reorder_buffer *r)
 	return reorder_buffer_count(r) == r->capacity;
 }
 
-static struct entry *entry_at(struct reorder_buffer *r, uint64_t position)
+static struct buffered_answer *entry_at(struct reorder_buffer *r,
+					uint64_t position)
 {
 	return &r->entries[position % r->capacity];
 }
@@ -81,7 +82,7 @@ static void drop_first(struct reorder_buffer *r)
 	r->first++;
 }
 
-static void move_answer(struct entry *p, struct buf *out)
+static void move_answer(struct buffered_answer *p, struct buf *out)
 {
 	buf_append(out, p->answer.data, p->answer.len);
 	out->failed |= p->answer.failed;

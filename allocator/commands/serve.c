@@ -25,7 +25,7 @@ enum {
 
 struct server;
 
-struct worker {
+struct serving_worker {
 	struct server *server;
 	struct allocator *allocator;
 	struct serving_thread serving;
@@ -47,14 +47,14 @@ struct server {
 	struct workers *painters;
 	atomic_size_t undrained; /* workers that still answer requests */
 	size_t worker_count;
-	struct worker *workers[];
+	struct serving_worker *workers[];
 };
 
 /* --- Redis ---------------------------------------------------------------- */
 
 static void on_raised(void *arg, const struct error *err)
 {
-	struct worker *w = arg;
+	struct serving_worker *w = arg;
 
 	if (err && !err->retriable)
 		log_error(w->allocator->log,
@@ -66,7 +66,7 @@ static void on_raised(void *arg, const struct error *err)
  * twice. */
 static void on_redis_state(void *arg, bool up, const struct error *err)
 {
-	struct worker *w = arg;
+	struct serving_worker *w = arg;
 
 	allocator_redis_state(w->allocator, w->redis_up, up, err);
 	w->redis_up = up;
@@ -79,7 +79,7 @@ static void on_redis_state(void *arg, bool up, const struct error *err)
 
 /* --- ledger --------------------------------------------------------------- */
 
-static void send_counts(struct worker *w)
+static void send_counts(struct serving_worker *w)
 {
 	const struct linkstore *store = w->allocator->store;
 	uint64_t *count;
@@ -96,7 +96,7 @@ static void send_counts(struct worker *w)
 
 static void on_count_timer(void *arg)
 {
-	struct worker *w = arg;
+	struct serving_worker *w = arg;
 
 	send_counts(w);
 	loop_timer_set(w->count_timer, COUNT_EVERY_MS);
@@ -106,14 +106,14 @@ static void on_count_timer(void *arg)
 
 static void on_pool_closed(void *arg)
 {
-	struct worker *w = arg;
+	struct serving_worker *w = arg;
 
 	loop_stop(w->serving.loop);
 }
 
 static void on_give_up(void *arg)
 {
-	struct worker *w = arg;
+	struct serving_worker *w = arg;
 
 	log_warn(w->allocator->log, "blocks not handed back in time");
 	loop_stop(w->serving.loop);
@@ -128,7 +128,7 @@ static void stop_first(struct allocator *a)
 	redis_reserve_stop(a->reserve);
 }
 
-static void finish_worker(struct worker *w)
+static void finish_worker(struct serving_worker *w)
 {
 	loop_timer_stop(w->count_timer);
 	send_counts(w);
@@ -140,7 +140,7 @@ static void finish_worker(struct worker *w)
 /* Runs on the first thread when no other thread needs it, or after LATE_MS. */
 static void finish_first(void *arg)
 {
-	struct worker *w = arg;
+	struct serving_worker *w = arg;
 
 	if (w->finished)
 		return;
@@ -152,7 +152,7 @@ static void finish_first(void *arg)
 
 static void on_drained(void *arg)
 {
-	struct worker *w = arg, *first = w->server->workers[0];
+	struct serving_worker *w = arg, *first = w->server->workers[0];
 	bool is_last = atomic_fetch_sub(&w->server->undrained, 1) == 1;
 	struct error err;
 
@@ -171,7 +171,7 @@ static void on_drained(void *arg)
 
 /* --- start and stop ------------------------------------------------------- */
 
-static int open_block_pool(struct worker *w, struct error *err)
+static int open_block_pool(struct serving_worker *w, struct error *err)
 {
 	struct allocator *a = w->allocator;
 	const struct block_pool_options options = {
@@ -188,7 +188,7 @@ static int open_block_pool(struct worker *w, struct error *err)
 	return w->block_pool ? 0 : -1;
 }
 
-static int open_redis(struct worker *w, struct error *err)
+static int open_redis(struct serving_worker *w, struct error *err)
 {
 	w->redis = redis_async_new(
 		w->serving.loop, &w->allocator->config->redis,
@@ -202,7 +202,7 @@ static int open_redis(struct worker *w, struct error *err)
 	return w->writer ? 0 : -1;
 }
 
-static int open_timers(struct worker *w, struct error *err)
+static int open_timers(struct serving_worker *w, struct error *err)
 {
 	w->count_timer =
 		loop_timer_new(w->serving.loop, on_count_timer, w, err);
@@ -214,7 +214,7 @@ static int open_timers(struct worker *w, struct error *err)
 	return 0;
 }
 
-static int fill_api(struct worker *w, struct workers *painters,
+static int fill_api(struct serving_worker *w, struct workers *painters,
 		    struct error *err)
 {
 	struct allocator *a = w->allocator;
@@ -261,7 +261,7 @@ static int fill_api(struct worker *w, struct workers *painters,
 	return api_start(&w->api, err);
 }
 
-static int listen_on(struct worker *w, struct error *err)
+static int listen_on(struct serving_worker *w, struct error *err)
 {
 	const struct allocator_config *config = w->allocator->config;
 
@@ -275,7 +275,7 @@ static int listen_on(struct worker *w, struct error *err)
 	return 0;
 }
 
-static int start_first(struct worker *w, struct error *err)
+static int start_first(struct serving_worker *w, struct error *err)
 {
 	struct allocator *a = w->allocator;
 
@@ -291,7 +291,7 @@ static int start_first(struct worker *w, struct error *err)
 /* Requests that still wait for Redis are answered with an error when the
  * connection is freed.  These answers need the listener, so it is freed
  * later. */
-static void worker_free(struct worker *w)
+static void worker_free(struct serving_worker *w)
 {
 	if (!w)
 		return;
@@ -309,16 +309,16 @@ static void worker_free(struct worker *w)
 
 static void on_failure(void *arg, const struct error *err)
 {
-	const struct worker *w = arg;
+	const struct serving_worker *w = arg;
 
 	log_error(w->allocator->log, "a serving thread ended", log_err(err));
 }
 
 /* Binds the port, but serves nothing yet. */
-static struct worker *worker_new(struct server *server, bool is_first,
-				 struct error *err)
+static struct serving_worker *worker_new(struct server *server, bool is_first,
+					 struct error *err)
 {
-	struct worker *w = calloc(1, sizeof(*w));
+	struct serving_worker *w = calloc(1, sizeof(*w));
 
 	if (!w) {
 		error_set_nomem(err);

@@ -28,7 +28,7 @@ struct key {
 	int64_t seen_ms; /* latest time of its requests */
 };
 
-struct visitor {
+struct burst_visitor {
 	/* The time range of the visitor's burst. */
 	int64_t from_ms, to_ms;
 	enum burst burst;
@@ -68,7 +68,8 @@ struct bursts *bursts_new(const struct bursts_limits *limits, size_t bytes_max,
 		return NULL;
 	}
 	b->limits = *limits;
-	b->visitor_size = sizeof(struct visitor) + requests * sizeof(request_t);
+	b->visitor_size =
+		sizeof(struct burst_visitor) + requests * sizeof(request_t);
 	b->once_count = bytes_max / 4 / sizeof(*b->once) + 1;
 	b->set_count = bytes_max / 4 * 3 /
 			       (WAYS * (sizeof(*b->keys) + b->visitor_size)) +
@@ -122,7 +123,7 @@ static uint64_t age_of(request_t old, request_t r)
 }
 
 /* The result of counting the requests of a window. */
-struct count {
+struct limited_count {
 	int64_t others;	  /* apart from the noted one */
 	request_t *known; /* the same request, noted before; or NULL */
 	request_t *oldest;
@@ -133,11 +134,12 @@ struct count {
  * removes older ones.  `whole`: requests of one code at different times count
  * as different.
  */
-static struct count count_window(const struct bursts *b, request_t *list,
-				 uint32_t *len, request_t r, bool whole)
+static struct limited_count count_window(const struct bursts *b,
+					 request_t *list, uint32_t *len,
+					 request_t r, bool whole)
 {
 	uint64_t window = (uint64_t)b->limits.window;
-	struct count c = {.oldest = list};
+	struct limited_count c = {.oldest = list};
 	uint32_t i = 0;
 
 	while (i < *len) {
@@ -165,7 +167,7 @@ static int64_t note_request(const struct bursts *b, request_t *list,
 			    uint32_t *len, int64_t limit, request_t r,
 			    bool whole)
 {
-	struct count c = count_window(b, list, len, r, whole);
+	struct limited_count c = count_window(b, list, len, r, whole);
 	request_t *at = c.known;
 
 	if (!at && *len < (uint32_t)limit) {
@@ -179,14 +181,15 @@ static int64_t note_request(const struct bursts *b, request_t *list,
 	return c.others + 1;
 }
 
-static int64_t note_code(const struct bursts *b, struct visitor *v, request_t r)
+static int64_t note_code(const struct bursts *b, struct burst_visitor *v,
+			 request_t r)
 {
 	return note_request(b, v->requests, &v->code_count, b->limits.codes, r,
 			    false);
 }
 
 /* Does the same for requests of codes that do not exist. */
-static int64_t note_not_found(const struct bursts *b, struct visitor *v,
+static int64_t note_not_found(const struct bursts *b, struct burst_visitor *v,
 			      request_t r)
 {
 	return note_request(b, v->requests + b->limits.codes,
@@ -206,11 +209,12 @@ static struct key *set_of(const struct bursts *b, uint64_t id)
 	return &b->keys[index_of(id, b->set_count) * WAYS];
 }
 
-static struct visitor *visitor_of(const struct bursts *b, const struct key *key)
+static struct burst_visitor *visitor_of(const struct bursts *b,
+					const struct key *key)
 {
 	size_t at = (size_t)(key - b->keys) * b->visitor_size;
 
-	return (struct visitor *)(void *)(b->visitors + at);
+	return (struct burst_visitor *)(void *)(b->visitors + at);
 }
 
 static struct key *find_visitor_key(const struct bursts *b, uint64_t id)
@@ -231,7 +235,7 @@ static struct key *add_visitor_key(const struct bursts *b, uint64_t id)
 	for (size_t i = 1; i < WAYS; i++)
 		if (set_of(b, id)[i].seen_ms < key->seen_ms)
 			key = &set_of(b, id)[i];
-	memset(visitor_of(b, key), 0, sizeof(struct visitor));
+	memset(visitor_of(b, key), 0, sizeof(struct burst_visitor));
 	*key = (struct key){.visitor = id};
 	return key;
 }
@@ -242,7 +246,7 @@ static struct key *promote_visitor(struct bursts *b, uint64_t id, request_t r,
 				   bool not_found)
 {
 	struct once *o = &b->once[index_of(id, b->once_count)];
-	struct visitor *v;
+	struct burst_visitor *v;
 	struct key *key;
 
 	if (o->visitor != id ||
@@ -262,7 +266,7 @@ static struct key *promote_visitor(struct bursts *b, uint64_t id, request_t r,
 }
 
 /* Windows that touch are one burst; otherwise only the latest one is kept. */
-static void note_burst_window(const struct bursts *b, struct visitor *v,
+static void note_burst_window(const struct bursts *b, struct burst_visitor *v,
 			      int64_t ts, enum burst burst)
 {
 	int64_t from = ts - b->limits.window;
@@ -277,7 +281,7 @@ static void note_burst_window(const struct bursts *b, struct visitor *v,
 	v->burst = burst;
 }
 
-static enum burst detect_burst(const struct bursts *b, struct visitor *v,
+static enum burst detect_burst(const struct bursts *b, struct burst_visitor *v,
 			       int64_t ts, request_t r, bool not_found)
 {
 	enum burst burst = BURST_NONE;

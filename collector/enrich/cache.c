@@ -14,9 +14,9 @@ enum {
 };
 
 /* One allocation: the entry, then the value, then the key. */
-struct entry {
-	struct entry *next;  /* the next entry of the bucket */
-	struct entry *newer; /* in order of insertion */
+struct cache_entry {
+	struct cache_entry *next;  /* the next entry of the bucket */
+	struct cache_entry *newer; /* in order of insertion */
 	uint64_t hash;
 	uint32_t key_len;
 	uint32_t value_len;
@@ -25,10 +25,10 @@ struct entry {
 };
 
 struct cache {
-	struct entry **buckets;
+	struct cache_entry **buckets;
 	size_t bucket_count; /* a power of two */
-	struct entry *oldest;
-	struct entry *newest;
+	struct cache_entry *oldest;
+	struct cache_entry *newest;
 	size_t bytes_max;
 	struct cache_stats stats;
 	struct hash_key hash_key; /* keys come from outsiders */
@@ -56,7 +56,7 @@ struct cache *cache_new(size_t bytes_max, struct error *err)
 void cache_clear(struct cache *c)
 {
 	while (c->oldest) {
-		struct entry *next = c->oldest->newer;
+		struct cache_entry *next = c->oldest->newer;
 
 		free(c->oldest);
 		c->oldest = next;
@@ -76,7 +76,7 @@ void cache_free(struct cache *c)
 	free(c);
 }
 
-static struct entry **bucket_of(const struct cache *c, uint64_t hash)
+static struct cache_entry **bucket_of(const struct cache *c, uint64_t hash)
 {
 	return &c->buckets[hash & (c->bucket_count - 1)];
 }
@@ -85,7 +85,7 @@ const void *cache_get(struct cache *c, const void *key, size_t key_len,
 		      size_t *ret_len)
 {
 	uint64_t hash = hash_bytes(&c->hash_key, key, key_len);
-	struct entry *e = *bucket_of(c, hash);
+	struct cache_entry *e = *bucket_of(c, hash);
 
 	for (; e; e = e->next) {
 		if (e->hash != hash || e->key_len != key_len ||
@@ -103,21 +103,21 @@ const void *cache_get(struct cache *c, const void *key, size_t key_len,
 	return NULL;
 }
 
-static size_t size_of(const struct entry *e)
+static size_t size_of(const struct cache_entry *e)
 {
 	return sizeof(*e) + e->key_len + e->value_len + ENTRY_OVERHEAD;
 }
 
-static void unlink_from_bucket(struct cache *c, const struct entry *e)
+static void unlink_from_bucket(struct cache *c, const struct cache_entry *e)
 {
-	struct entry **at = bucket_of(c, e->hash);
+	struct cache_entry **at = bucket_of(c, e->hash);
 
 	while (*at != e)
 		at = &(*at)->next;
 	*at = e->next;
 }
 
-static void append_newest(struct cache *c, struct entry *e)
+static void append_newest(struct cache *c, struct cache_entry *e)
 {
 	e->newer = NULL;
 	if (c->newest)
@@ -131,7 +131,7 @@ static void append_newest(struct cache *c, struct entry *e)
 static void evict_one(struct cache *c)
 {
 	for (;;) {
-		struct entry *e = c->oldest;
+		struct cache_entry *e = c->oldest;
 
 		c->oldest = e->newer;
 		if (!c->oldest)
@@ -153,33 +153,33 @@ static void evict_one(struct cache *c)
 static void double_buckets(struct cache *c)
 {
 	size_t count = c->bucket_count * 2;
-	struct entry **buckets = calloc(count, sizeof(*buckets));
+	struct cache_entry **buckets = calloc(count, sizeof(*buckets));
 
 	if (!buckets)
 		return;
 	free(c->buckets);
 	c->buckets = buckets;
 	c->bucket_count = count;
-	for (struct entry *e = c->oldest; e; e = e->newer) {
-		struct entry **at = bucket_of(c, e->hash);
+	for (struct cache_entry *e = c->oldest; e; e = e->newer) {
+		struct cache_entry **at = bucket_of(c, e->hash);
 
 		e->next = *at;
 		*at = e;
 	}
 }
 
-static struct entry *make_entry(const void *key, size_t key_len,
-				const void *value, size_t value_len)
+static struct cache_entry *make_entry(const void *key, size_t key_len,
+				      const void *value, size_t value_len)
 {
-	struct entry *e;
+	struct cache_entry *e;
 
 	if (key_len > UINT32_MAX || value_len > UINT32_MAX)
 		return NULL;
 	e = malloc(sizeof(*e) + key_len + value_len);
 	if (!e)
 		return NULL;
-	*e = (struct entry){.key_len = (uint32_t)key_len,
-			    .value_len = (uint32_t)value_len};
+	*e = (struct cache_entry){.key_len = (uint32_t)key_len,
+				  .value_len = (uint32_t)value_len};
 	if (value_len)
 		memcpy(e->data, value, value_len);
 	if (key_len)
@@ -190,8 +190,8 @@ static struct entry *make_entry(const void *key, size_t key_len,
 const void *cache_put(struct cache *c, const void *key, size_t key_len,
 		      const void *value, size_t value_len)
 {
-	struct entry **bucket;
-	struct entry *e;
+	struct cache_entry **bucket;
+	struct cache_entry *e;
 
 	if (key_len + value_len + sizeof(*e) + ENTRY_OVERHEAD > c->bytes_max)
 		return NULL;

@@ -16,7 +16,7 @@ enum {
 	COOKIES_MAX = 8, /* the redirector records at most this many */
 };
 
-enum kind {
+enum field_kind {
 	KIND_OTHER,
 	KIND_U64,
 	KIND_U32,
@@ -31,7 +31,7 @@ enum kind {
 };
 
 struct field {
-	enum kind kind;
+	enum field_kind kind;
 	size_t offset;
 };
 
@@ -126,7 +126,7 @@ static char *read_text(struct decoder *d)
 
 /* Returns the maximum; greater values are unusual, and rejected
  * (wire_range.h). */
-static uint64_t greatest_of_kind(enum kind kind)
+static uint64_t greatest_of_kind(enum field_kind kind)
 {
 	switch (kind) {
 	case KIND_U32:
@@ -140,7 +140,7 @@ static uint64_t greatest_of_kind(enum kind kind)
 	}
 }
 
-static bool read_number(struct decoder *d, enum kind kind, char *member)
+static bool read_number(struct decoder *d, enum field_kind kind, char *member)
 {
 	uint64_t value;
 	uint32_t low;
@@ -209,7 +209,7 @@ static bool read_cookie(struct decoder *d)
 	return true;
 }
 
-static unsigned wire_of(enum kind kind)
+static unsigned wire_of(enum field_kind kind)
 {
 	switch (kind) {
 	case KIND_U64:

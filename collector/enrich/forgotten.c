@@ -6,7 +6,7 @@
 #include "common/clickhouse/rows.h"
 #include "common/hex.h"
 
-struct visitor {
+struct forgotten_visitor {
 	unsigned char identity[IDENTITY_LEN];
 	int64_t until; /* ms */
 };
@@ -15,7 +15,7 @@ struct forgotten {
 	struct forgotten_state state;
 	uint64_t *links;
 	size_t link_count, link_room;
-	struct visitor *visitors;
+	struct forgotten_visitor *visitors;
 	size_t visitor_count, visitor_room;
 };
 
@@ -29,7 +29,7 @@ static int compare_links(const void *a, const void *b)
 
 static int compare_visitors(const void *a, const void *b)
 {
-	const struct visitor *x = a, *y = b;
+	const struct forgotten_visitor *x = a, *y = b;
 
 	return memcmp(x->identity, y->identity, IDENTITY_LEN);
 }
@@ -63,10 +63,10 @@ static int add_link(struct forgotten *f, uint64_t link_id, struct error *err)
 	return 0;
 }
 
-static int add_visitor(struct forgotten *f, const struct visitor *v,
+static int add_visitor(struct forgotten *f, const struct forgotten_visitor *v,
 		       struct error *err)
 {
-	struct visitor *visitors =
+	struct forgotten_visitor *visitors =
 		make_room_for_item(f->visitors, f->visitor_count,
 				   &f->visitor_room, sizeof(*visitors));
 
@@ -91,7 +91,7 @@ static void sort_links_and_visitors(struct forgotten *f)
 static int take_forgotten_row(void *arg, char **f, struct error *err)
 {
 	struct forgotten *list = arg;
-	struct visitor v = {.until = tsv_i64(f[2])};
+	struct forgotten_visitor v = {.until = tsv_i64(f[2])};
 	uint64_t link_id = tsv_u64(f[0]);
 
 	if (link_id)
@@ -191,8 +191,9 @@ static uint64_t *find_link(const struct forgotten *f, size_t count,
 		     : NULL;
 }
 
-static struct visitor *find_visitor(const struct forgotten *f, size_t count,
-				    const struct visitor *v)
+static struct forgotten_visitor *find_visitor(const struct forgotten *f,
+					      size_t count,
+					      const struct forgotten_visitor *v)
 {
 	return count ? bsearch(v, f->visitors, count, sizeof(*f->visitors),
 			       compare_visitors)
@@ -208,8 +209,8 @@ bool forgotten_has_visitor(const struct forgotten *f,
 			   const unsigned char identity[IDENTITY_LEN],
 			   int64_t at_ms)
 {
-	const struct visitor *found;
-	struct visitor key = {.until = at_ms};
+	const struct forgotten_visitor *found;
+	struct forgotten_visitor key = {.until = at_ms};
 
 	if (!f)
 		return false;
@@ -233,8 +234,8 @@ int forgotten_unite(struct forgotten *f, const struct forgotten *other,
 			status = add_link(f, other->links[i], err);
 	for (size_t i = 0; status == 0 && other && i < other->visitor_count;
 	     i++) {
-		const struct visitor *v = &other->visitors[i];
-		struct visitor *found = find_visitor(f, visitors, v);
+		const struct forgotten_visitor *v = &other->visitors[i];
+		struct forgotten_visitor *found = find_visitor(f, visitors, v);
 
 		if (!found)
 			status = add_visitor(f, v, err);

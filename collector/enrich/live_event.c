@@ -10,7 +10,7 @@
 #include "schemas/click.pb-c.h"
 
 /* The columns of a row, in order. */
-enum column {
+enum click_column {
 #define COLUMN(name, type, write) COLUMN_##name,
 #define RUN(name, type, write)	  COLUMN_##name,
 #define PLACE(name, type, write)  COLUMN_##name,
@@ -27,7 +27,7 @@ static const char *const types[] = {
 #include "collector/enrich/click_columns.inc"
 };
 
-struct value {
+struct event_value {
 	const char *data;
 	size_t len;
 };
@@ -55,13 +55,13 @@ static size_t width_of(const char *type)
 	}
 }
 
-static bool read_text(const char **at, const char *end, struct value *ret)
+static bool read_text(const char **at, const char *end, struct event_value *ret)
 {
 	uint64_t len;
 
 	if (!rowbinary_read_count(at, end, &len) || len > (size_t)(end - *at))
 		return false;
-	*ret = (struct value){*at, (size_t)len};
+	*ret = (struct event_value){*at, (size_t)len};
 	*at += len;
 	return true;
 }
@@ -69,7 +69,7 @@ static bool read_text(const char **at, const char *end, struct value *ret)
 /* An array has one text per element, a map two. */
 static bool skip_texts(const char **at, const char *end, unsigned each)
 {
-	struct value skipped;
+	struct event_value skipped;
 	uint64_t count;
 
 	if (!rowbinary_read_count(at, end, &count))
@@ -81,7 +81,7 @@ static bool skip_texts(const char **at, const char *end, unsigned each)
 }
 
 static bool read_value(const char **at, const char *end, const char *type,
-		       struct value *ret)
+		       struct event_value *ret)
 {
 	size_t width = width_of(type);
 
@@ -93,24 +93,24 @@ static bool read_value(const char **at, const char *end, const char *type,
 		return read_text(at, end, ret);
 	if (width > (size_t)(end - *at))
 		return false;
-	*ret = (struct value){*at, width};
+	*ret = (struct event_value){*at, width};
 	*at += width;
 	return true;
 }
 
-static bool read_row(const void *row, size_t len, struct value *values)
+static bool read_row(const void *row, size_t len, struct event_value *values)
 {
 	const char *at = row, *end = at + len;
 
 	for (int i = 0; i < COLUMN_COUNT; i++) {
-		values[i] = (struct value){"", 0};
+		values[i] = (struct event_value){"", 0};
 		if (!read_value(&at, end, types[i], &values[i]))
 			return false;
 	}
 	return at == end;
 }
 
-static uint64_t number_of(struct value v)
+static uint64_t number_of(struct event_value v)
 {
 	uint64_t number = 0;
 
@@ -121,7 +121,7 @@ static uint64_t number_of(struct value v)
 
 /* --- object --------------------------------------------------------------- */
 
-static void put_text(struct buf *out, const char *name, struct value v)
+static void put_text(struct buf *out, const char *name, struct event_value v)
 {
 	buf_puts(out, ",\"");
 	buf_puts(out, name);
@@ -130,10 +130,10 @@ static void put_text(struct buf *out, const char *name, struct value v)
 }
 
 /* ClickHouse stores a UUID as two numbers. */
-static void put_id(struct buf *out, struct value v)
+static void put_id(struct buf *out, struct event_value v)
 {
-	uint64_t high = number_of((struct value){v.data, 8});
-	uint64_t low = number_of((struct value){v.data + 8, 8});
+	uint64_t high = number_of((struct event_value){v.data, 8});
+	uint64_t low = number_of((struct event_value){v.data + 8, 8});
 
 	buf_printf(out,
 		   "{\"id\":\"%08" PRIx64 "-%04" PRIx64 "-%04" PRIx64
@@ -147,7 +147,7 @@ static void put_verdict(struct buf *out, enum verdict_kind kind)
 	buf_printf(out, ",\"verdict\":\"%s\"", verdict_name(kind));
 }
 
-static void put_object(struct buf *out, const struct value *v)
+static void put_object(struct buf *out, const struct event_value *v)
 {
 	enum verdict_kind kind =
 		(enum verdict_kind)number_of(v[COLUMN_verdict]);
@@ -175,7 +175,7 @@ static void put_object(struct buf *out, const struct value *v)
 					    : ",\"human\":false}");
 }
 
-static bool is_old(const struct value *v, int64_t since_ms)
+static bool is_old(const struct event_value *v, int64_t since_ms)
 {
 	return (int64_t)number_of(v[COLUMN_ts]) < since_ms ||
 	       (int64_t)number_of(v[COLUMN_append_time]) < since_ms;
@@ -184,7 +184,7 @@ static bool is_old(const struct value *v, int64_t since_ms)
 bool live_event_put(struct buf *out, const void *row, size_t len,
 		    int64_t since_ms, bool *ret_old)
 {
-	struct value values[COLUMN_COUNT];
+	struct event_value values[COLUMN_COUNT];
 
 	*ret_old = false;
 	if (!read_row(row, len, values) ||

@@ -12,7 +12,7 @@
  * possible entry, shared with other networks, and the last one stays.  Entries
  * are small, so that there are many: a search in the files' trees costs more
  * than reading a known record. */
-struct entry {
+struct cached_place {
 	uint64_t network; /* 0: empty */
 	/* The part of a struct geo_place that the files fill. */
 	char place[];
@@ -34,7 +34,7 @@ static void measure_entries(struct place_lookup *l)
 
 	l->place_len = offsetof(struct geo_place, records) +
 		       geo_count(l->geo) * sizeof(uint32_t);
-	l->entry_len = sizeof(struct entry) +
+	l->entry_len = sizeof(struct cached_place) +
 		       (l->place_len + align - 1) / align * align;
 }
 
@@ -101,12 +101,13 @@ static uint64_t network_of(const uint8_t ip[16], unsigned *ret_bits)
 }
 
 /* Fibonacci hashing (Knuth, volume 3, 6.4) spreads neighbours. */
-static struct entry *entry_of(const struct place_lookup *l, uint64_t network)
+static struct cached_place *entry_of(const struct place_lookup *l,
+				     uint64_t network)
 {
 	uint64_t hash = network * UINT64_C(0x9e3779b97f4a7c15);
 	size_t at = l->entry_bits ? hash >> (64 - l->entry_bits) : 0;
 
-	return (struct entry *)(void *)(l->entries + at * l->entry_len);
+	return (struct cached_place *)(void *)(l->entries + at * l->entry_len);
 }
 
 void place_expect(const struct place_lookup *l, const uint8_t ip[16])
@@ -122,7 +123,7 @@ static void find_place(struct place_lookup *l, const uint8_t ip[16],
 {
 	unsigned bits;
 	uint64_t network = network_of(ip, &bits);
-	struct entry *entry = entry_of(l, network);
+	struct cached_place *entry = entry_of(l, network);
 
 	if (entry->network == network) {
 		*ret_place = (struct geo_place){0};

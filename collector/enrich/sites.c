@@ -237,14 +237,14 @@ static const struct site brands[] = {
 	{"yahoo", "search"},  {"yandex", "search"},
 };
 
-struct word {
+struct site_word {
 	const char *text;
 	size_t len;
 };
 
 static int compare_word_to_site(const void *key, const void *site)
 {
-	const struct word *word = key;
+	const struct site_word *word = key;
 	const char *name = ((const struct site *)site)->name;
 	int order = strncmp(word->text, name, word->len);
 
@@ -254,7 +254,7 @@ static int compare_word_to_site(const void *key, const void *site)
 static const struct site *find_site(const struct site *sites, size_t count,
 				    const char *text, size_t len)
 {
-	struct word word = {text, len};
+	struct site_word word = {text, len};
 
 	return bsearch(&word, sites, count, sizeof(*sites),
 		       compare_word_to_site);

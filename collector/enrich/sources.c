@@ -11,7 +11,7 @@
 #include "collector/enrich/sites.h"
 #include "common/json_file.h"
 
-struct entry {
+struct source_host {
 	char *host; /* in lower case, as used in searches */
 	const char *channel;
 };
@@ -19,7 +19,7 @@ struct entry {
 struct sources {
 	psl_ctx_t *suffixes;
 	json_t *list;
-	struct entry *entries; /* in strcmp's order */
+	struct source_host *entries; /* in strcmp's order */
 	size_t count;
 };
 
@@ -69,7 +69,7 @@ static int add_entry(struct sources *s, const char *host, const json_t *value,
 	if (strchr(host, '/'))
 		return 0;
 	s->entries[s->count] =
-		(struct entry){copy_host_lowercase(host), channel};
+		(struct source_host){copy_host_lowercase(host), channel};
 	if (!s->entries[s->count].host)
 		return error_set_nomem(err);
 	s->count++;
@@ -78,8 +78,8 @@ static int add_entry(struct sources *s, const char *host, const json_t *value,
 
 static int compare_entries(const void *a, const void *b)
 {
-	return strcmp(((const struct entry *)a)->host,
-		      ((const struct entry *)b)->host);
+	return strcmp(((const struct source_host *)a)->host,
+		      ((const struct source_host *)b)->host);
 }
 
 static int add_list(struct sources *s, struct error *err)
@@ -152,13 +152,13 @@ void sources_free(struct sources *s)
 
 static int compare_host(const void *host, const void *entry)
 {
-	return strcmp(host, ((const struct entry *)entry)->host);
+	return strcmp(host, ((const struct source_host *)entry)->host);
 }
 
 static bool find_listed(const struct sources *s, const char *host,
 			struct source *ret)
 {
-	const struct entry *entry = NULL;
+	const struct source_host *entry = NULL;
 
 	if (s->count)
 		entry = bsearch(host, s->entries, s->count, sizeof(*s->entries),

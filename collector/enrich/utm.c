@@ -10,13 +10,13 @@ enum {
 	NAME_MAX_LEN = 32 /* bytes of a name with a leading "amp;" */
 };
 
-struct name {
+struct utm_name {
 	const char *text;
 	int field; /* a utm_field, or UTM_FIELDS for a mark */
 	enum utm_mark mark;
 };
 
-static const struct name names[] = {
+static const struct utm_name names[] = {
 	{"utm_source", UTM_SOURCE, UTM_MARK_NONE},
 	{"utm_medium", UTM_MEDIUM, UTM_MARK_NONE},
 	{"utm_campaign", UTM_CAMPAIGN, UTM_MARK_NONE},
@@ -56,7 +56,7 @@ static char decode_next_byte(const char **at, const char *end)
 	return c;
 }
 
-static const struct name *find_name(const char *text, size_t len)
+static const struct utm_name *find_name(const char *text, size_t len)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strlen(names[i].text) == len &&
@@ -66,7 +66,7 @@ static const struct name *find_name(const char *text, size_t len)
 }
 
 /* Finds the name that the decoded bytes spell. */
-static const struct name *take_name(const char *at, const char *end)
+static const struct utm_name *take_name(const char *at, const char *end)
 {
 	char text[NAME_MAX_LEN + 1];
 	size_t n = 0, skip = 0;
@@ -105,7 +105,7 @@ static size_t take_value(const char *at, const char *end, char *text)
 static void take_pair(const char *at, const char *end, struct utm *utm)
 {
 	const char *equals = memchr(at, '=', (size_t)(end - at));
-	const struct name *name;
+	const struct utm_name *name;
 
 	if (!equals || equals + 1 == end)
 		return;

@@ -44,13 +44,14 @@ void verdict_rules_free(struct verdict_rules *rules)
 
 /* --- load ----------------------------------------------------------------- */
 
-struct reading {
+struct rule_reading {
 	const char *store_ip;
 	struct verdict_rule *rule;
 };
 
 /* Reads one value of a condition into the rule. */
-typedef int take_fn(struct reading *r, const json_t *value, struct error *err);
+typedef int take_fn(struct rule_reading *r, const json_t *value,
+		    struct error *err);
 
 static int take_text(char **texts, size_t *count, const json_t *value,
 		     struct error *err)
@@ -66,17 +67,20 @@ static int take_text(char **texts, size_t *count, const json_t *value,
 	return 0;
 }
 
-static int take_owner(struct reading *r, const json_t *value, struct error *err)
+static int take_owner(struct rule_reading *r, const json_t *value,
+		      struct error *err)
 {
 	return take_text(r->rule->owners, &r->rule->owner_count, value, err);
 }
 
-static int take_agent(struct reading *r, const json_t *value, struct error *err)
+static int take_agent(struct rule_reading *r, const json_t *value,
+		      struct error *err)
 {
 	return take_text(r->rule->agents, &r->rule->agent_count, value, err);
 }
 
-static int take_asn(struct reading *r, const json_t *value, struct error *err)
+static int take_asn(struct rule_reading *r, const json_t *value,
+		    struct error *err)
 {
 	json_int_t asn = json_integer_value(value);
 
@@ -152,7 +156,7 @@ static unsigned stored_bits(const struct verdict_network *n,
 	return 8 * bytes;
 }
 
-static int take_network(struct reading *r, const json_t *value,
+static int take_network(struct rule_reading *r, const json_t *value,
 			struct error *err)
 {
 	struct verdict_rule *rule = r->rule;
@@ -178,8 +182,8 @@ static int take_network(struct reading *r, const json_t *value,
 }
 
 /* Reads one value or a list of values. */
-static int read_values(struct reading *r, const json_t *value, take_fn *take,
-		       struct error *err)
+static int read_values(struct rule_reading *r, const json_t *value,
+		       take_fn *take, struct error *err)
 {
 	size_t count = json_array_size(value);
 
@@ -194,7 +198,7 @@ static int read_values(struct reading *r, const json_t *value, take_fn *take,
 	return 0;
 }
 
-static int read_verdict(struct reading *r, const json_t *value,
+static int read_verdict(struct rule_reading *r, const json_t *value,
 			struct error *err)
 {
 	const char *text = json_string_value(value);
@@ -211,7 +215,7 @@ static int read_verdict(struct reading *r, const json_t *value,
 			 "expected human, bot, preview, monitor or scanner");
 }
 
-static int read_reason(struct reading *r, const json_t *value,
+static int read_reason(struct rule_reading *r, const json_t *value,
 		       struct error *err)
 {
 	const char *text = json_string_value(value);
@@ -233,23 +237,26 @@ static int read_reason(struct reading *r, const json_t *value,
 	return 0;
 }
 
-static int read_owner(struct reading *r, const json_t *value, struct error *err)
+static int read_owner(struct rule_reading *r, const json_t *value,
+		      struct error *err)
 {
 	return read_values(r, value, take_owner, err);
 }
 
-static int read_asn(struct reading *r, const json_t *value, struct error *err)
+static int read_asn(struct rule_reading *r, const json_t *value,
+		    struct error *err)
 {
 	return read_values(r, value, take_asn, err);
 }
 
-static int read_network(struct reading *r, const json_t *value,
+static int read_network(struct rule_reading *r, const json_t *value,
 			struct error *err)
 {
 	return read_values(r, value, take_network, err);
 }
 
-static int read_agent(struct reading *r, const json_t *value, struct error *err)
+static int read_agent(struct rule_reading *r, const json_t *value,
+		      struct error *err)
 {
 	return read_values(r, value, take_agent, err);
 }
@@ -285,7 +292,7 @@ static int make_room(struct verdict_rule *rule, struct error *err)
 		       : error_set_nomem(err);
 }
 
-static int read_rule(struct reading *r, json_t *object, struct error *err)
+static int read_rule(struct rule_reading *r, json_t *object, struct error *err)
 {
 	const struct member *member;
 	const char *name;
@@ -336,7 +343,7 @@ static int read_rules(struct verdict_rules *rules, const json_t *list,
 	if (!rules->items)
 		return error_set_nomem(err);
 	for (size_t i = 0; i < count; i++) {
-		struct reading r = {store_ip, &rules->items[i]};
+		struct rule_reading r = {store_ip, &rules->items[i]};
 
 		rules->count++;
 		if (read_rule(&r, json_array_get(list, i), err) < 0)

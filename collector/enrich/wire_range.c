@@ -15,13 +15,13 @@ enum {
 	DEPTH_MAX = 16,
 };
 
-struct reader {
+struct wire_reader {
 	const uint8_t *at, *end;
 	const struct wire_column *columns;
 	const char *what;
 };
 
-static bool read_varint(struct reader *r, uint64_t *ret)
+static bool read_varint(struct wire_reader *r, uint64_t *ret)
 {
 	uint64_t value = 0;
 
@@ -37,7 +37,7 @@ static bool read_varint(struct reader *r, uint64_t *ret)
 	return false;
 }
 
-static bool skip_bytes(struct reader *r, uint64_t len)
+static bool skip_bytes(struct wire_reader *r, uint64_t len)
 {
 	if (len > (uint64_t)(r->end - r->at))
 		return false;
@@ -45,7 +45,8 @@ static bool skip_bytes(struct reader *r, uint64_t len)
 	return true;
 }
 
-static uint64_t greatest_of_column(const struct reader *r, const char *name)
+static uint64_t greatest_of_column(const struct wire_reader *r,
+				   const char *name)
 {
 	const struct wire_column *c = r->columns;
 
@@ -60,7 +61,7 @@ static uint64_t greatest_of_column(const struct reader *r, const char *name)
 	return !strcmp(c->type, "UInt32") ? UINT32_MAX : UINT64_MAX;
 }
 
-static uint64_t greatest_of_field(const struct reader *r,
+static uint64_t greatest_of_field(const struct wire_reader *r,
 				  const ProtobufCFieldDescriptor *field)
 {
 	uint64_t of_column;
@@ -78,11 +79,11 @@ static uint64_t greatest_of_field(const struct reader *r,
 	}
 }
 
-static int check_message(struct reader *r,
+static int check_message(struct wire_reader *r,
 			 const ProtobufCMessageDescriptor *message,
 			 unsigned depth, struct error *err);
 
-static int check_number(const struct reader *r,
+static int check_number(const struct wire_reader *r,
 			const ProtobufCFieldDescriptor *field, uint64_t value,
 			struct error *err)
 {
@@ -93,8 +94,9 @@ static int check_number(const struct reader *r,
 }
 
 /* Bytes that are no nested message have no numbers. */
-static int check_bytes(struct reader *r, const ProtobufCFieldDescriptor *field,
-		       uint64_t len, unsigned depth, struct error *err)
+static int check_bytes(struct wire_reader *r,
+		       const ProtobufCFieldDescriptor *field, uint64_t len,
+		       unsigned depth, struct error *err)
 {
 	const uint8_t *end = r->end;
 	int status = 0;
@@ -111,13 +113,13 @@ static int check_bytes(struct reader *r, const ProtobufCFieldDescriptor *field,
 	return status;
 }
 
-static int set_broken(const struct reader *r, struct error *err)
+static int set_broken(const struct wire_reader *r, struct error *err)
 {
 	return error_set(err, ERROR_INPUT, "not %s: not a protobuf message",
 			 r->what);
 }
 
-static int check_message(struct reader *r,
+static int check_message(struct wire_reader *r,
 			 const ProtobufCMessageDescriptor *message,
 			 unsigned depth, struct error *err)
 {
@@ -166,7 +168,7 @@ int wire_check_ranges(const ProtobufCMessageDescriptor *message,
 		      const struct wire_column *columns, const void *data,
 		      size_t len, const char *what, struct error *err)
 {
-	struct reader r = {.at = data, .columns = columns, .what = what};
+	struct wire_reader r = {.at = data, .columns = columns, .what = what};
 
 	r.end = len ? r.at + len : r.at;
 	return check_message(&r, message, 0, err);

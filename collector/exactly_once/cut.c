@@ -32,12 +32,13 @@ static int check_event_in_log(const struct cut_log *log,
 
 /* The result of a comparison of the log with `events`, ascending, from `first`
  * on. */
-struct comparison {
+struct cut_comparison {
 	uint64_t end;	     /* one past the last same event, or `first` */
 	enum cut_found last; /* the last result that is not a hole */
 };
 
-static void compare_one(struct comparison *c, const struct kafka_record *record,
+static void compare_one(struct cut_comparison *c,
+			const struct kafka_record *record,
 			const struct stored_event *event)
 {
 	c->last = record->time_ms == event->at_ms ? CUT_FOUND_SAME
@@ -48,13 +49,14 @@ static void compare_one(struct comparison *c, const struct kafka_record *record,
 
 static int compare_log_with_events(const struct cut_log *log, uint64_t first,
 				   const struct stored_batches *events,
-				   struct comparison *ret, struct error *err)
+				   struct cut_comparison *ret,
+				   struct error *err)
 {
 	struct kafka_record record;
 	size_t i = 0;
 	int got;
 
-	*ret = (struct comparison){first, CUT_FOUND_HOLE};
+	*ret = (struct cut_comparison){first, CUT_FOUND_HOLE};
 	if (!events->count)
 		return 0;
 	if (kafka_reader_open(
@@ -94,7 +96,7 @@ static int look_back(const struct cut_log *log, struct clickhouse *ch,
 		     enum cut_found *ret, struct error *err)
 {
 	struct stored_batches events = {0};
-	struct comparison c;
+	struct cut_comparison c;
 	int status;
 
 	status = is_links(key)
@@ -153,7 +155,7 @@ static int find_event(const struct cut_log *log, struct clickhouse *ch,
 		      uint64_t end, uint64_t *ret, struct error *err)
 {
 	struct stored_batches rows = {0};
-	struct comparison c;
+	struct cut_comparison c;
 	int status = stored_events(ch, key, first, end, &rows, err);
 
 	if (status == 0)

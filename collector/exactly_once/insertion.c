@@ -48,7 +48,7 @@ int insertion_end_former(struct sink *sink, enum sink_table table,
 
 /* --- count ---------------------------------------------------------------- */
 
-enum found {
+enum found_rows {
 	FOUND_NONE,
 	FOUND_SOME,
 	FOUND_ALL,
@@ -83,8 +83,8 @@ static int count_part(struct sink *sink, const struct insertion *in,
 }
 
 static int count_stored_rows(struct sink *sink, const struct insertion *in,
-			     struct insertion_state *state, enum found *ret,
-			     struct error *err)
+			     struct insertion_state *state,
+			     enum found_rows *ret, struct error *err)
 {
 	int64_t asked_ms = clock_boottime_ms();
 	uint64_t there = 0, all = 0;
@@ -147,7 +147,7 @@ static int send_what_is_missing(struct sink *sink, const struct insertion *in,
 				struct error *err)
 {
 	bool links = in->table == SINK_LINKS;
-	enum found found = FOUND_NONE;
+	enum found_rows found = FOUND_NONE;
 
 	for (unsigned used = 0; used <= TOKENS_MAX; used++) {
 		if (count_stored_rows(sink, in, state, &found, err) < 0)

@@ -19,12 +19,12 @@ const char *intent_format(const struct intent *intent,
 	return text;
 }
 
-struct reader {
+struct intent_reader {
 	const char *p;
 	const char *end;
 };
 
-static bool match_word(struct reader *r, const char *word)
+static bool match_word(struct intent_reader *r, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -35,7 +35,7 @@ static bool match_word(struct reader *r, const char *word)
 }
 
 /* Reads digits without leading zeros, up to max. */
-static bool take_number(struct reader *r, uint64_t max, uint64_t *ret)
+static bool take_number(struct intent_reader *r, uint64_t max, uint64_t *ret)
 {
 	const char *start = r->p;
 	uint64_t n = 0;
@@ -53,7 +53,7 @@ static bool take_number(struct reader *r, uint64_t max, uint64_t *ret)
 	return true;
 }
 
-static bool take_body(struct reader *r, struct intent *ret)
+static bool take_body(struct intent_reader *r, struct intent *ret)
 {
 	uint64_t epoch, first = 0, last = 0;
 	bool has_batch;
@@ -73,11 +73,11 @@ static bool take_body(struct reader *r, struct intent *ret)
 
 enum intent_kind intent_parse(const char *text, size_t len, struct intent *ret)
 {
-	struct reader r;
+	struct intent_reader r;
 
 	if (!len)
 		return INTENT_FOREIGN;
-	r = (struct reader){text, text + len};
+	r = (struct intent_reader){text, text + len};
 	if (!match_word(&r, magic))
 		return INTENT_FOREIGN;
 	if (!match_word(&r, version) || !take_body(&r, ret))

@@ -42,12 +42,12 @@ struct sink {
 	int64_t started;
 };
 
-struct table {
+struct sink_table_sql {
 	const char *name;
 	const char *insert;
 };
 
-static const struct table tables[SINK_TABLE_COUNT] = {
+static const struct sink_table_sql tables[SINK_TABLE_COUNT] = {
 	/* Most rows are clicks; they are sent as columns. */
 	[SINK_CLICKS] = {"clicks", NULL},
 	[SINK_PROGRESS] = {"ingest_progress",

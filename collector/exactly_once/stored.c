@@ -16,16 +16,16 @@ enum {
 };
 
 /* The parameters of all queries; some queries use fewer. */
-struct question {
+struct stored_query {
 	struct buf topic;
 	char epoch[16], partition[16], from[24], last[24], since[24];
 	struct clickhouse_param params[7];
 };
 
-static void question_build(struct question *q, const struct stored_key *key,
+static void question_build(struct stored_query *q, const struct stored_key *key,
 			   uint64_t from, uint64_t last, int64_t since_ms)
 {
-	*q = (struct question){0};
+	*q = (struct stored_query){0};
 	clickhouse_escape(&q->topic, key->topic, strlen(key->topic));
 	snprintf(q->epoch, sizeof(q->epoch), "%" PRIu32, key->epoch);
 	snprintf(q->partition, sizeof(q->partition), "%" PRId32,
@@ -44,7 +44,7 @@ static void question_build(struct question *q, const struct stored_key *key,
 	q->params[6] = (struct clickhouse_param){NULL, NULL};
 }
 
-static void question_free(struct question *q)
+static void question_free(struct stored_query *q)
 {
 	buf_free(&q->topic);
 }
@@ -77,7 +77,7 @@ static int ask_about(struct clickhouse *ch, const char *sql,
 		     const struct question_range *range, uint64_t *ret,
 		     size_t count, struct error *err)
 {
-	struct question q;
+	struct stored_query q;
 	int status;
 
 	question_build(&q, key, range->from, range->last, range->since_ms);
@@ -94,7 +94,7 @@ static int ask_rows(struct clickhouse *ch, const char *sql,
 		    const struct question_range *range, const char *columns,
 		    clickhouse_row_fn *fn, void *arg, struct error *err)
 {
-	struct question q;
+	struct stored_query q;
 	int status;
 
 	question_build(&q, key, range->from, range->last, range->since_ms);

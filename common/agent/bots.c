@@ -112,7 +112,7 @@ static const size_t own_bot_count = sizeof(own_bots) / sizeof(own_bots[0]);
 
 /* --- all robots ----------------------------------------------------------- */
 
-struct known {
+struct known_bot {
 	enum bot_kind kind;
 	enum bot_origin origin;
 	size_t entry;	    /* as in struct bot */
@@ -123,8 +123,8 @@ struct known {
 /* The patterns of robots, followed by the forms of browsers. */
 struct bots {
 	struct pattern_set *patterns;
-	struct known *known; /* by pattern */
-	size_t count;	     /* number of robots */
+	struct known_bot *known; /* by pattern */
+	size_t count;		 /* number of robots */
 };
 
 /* A robot that makes previews and also feeds models is a crawler: it does not
@@ -175,7 +175,7 @@ static bool is_vague(const char *regex)
 }
 
 static int add_robot_pattern(struct bots *bots, const char *regex,
-			     bool caseless, struct known known,
+			     bool caseless, struct known_bot known,
 			     struct error *err)
 {
 	size_t index = pattern_set_count(bots->patterns);
@@ -190,10 +190,11 @@ static int add_robot_pattern(struct bots *bots, const char *regex,
 static int add_own(struct bots *bots, struct error *err)
 {
 	for (size_t i = 0; i < own_bot_count; i++)
-		if (add_robot_pattern(bots, own_bots[i].regex, false,
-				      (struct known){.kind = own_bots[i].kind,
-						     .origin = BOT_OWN},
-				      err) < 0)
+		if (add_robot_pattern(
+			    bots, own_bots[i].regex, false,
+			    (struct known_bot){.kind = own_bots[i].kind,
+					       .origin = BOT_OWN},
+			    err) < 0)
 			return -1;
 	return 0;
 }
@@ -203,9 +204,10 @@ static int add_structure(struct bots *bots, struct error *err)
 	for (size_t i = 0; i < structure_rule_count; i++)
 		if (add_robot_pattern(
 			    bots, structure_rules[i].regex, true,
-			    (struct known){.kind = structure_rules[i].kind,
-					   .origin = BOT_STRUCTURE,
-					   .reason = structure_rules[i].reason},
+			    (struct known_bot){
+				    .kind = structure_rules[i].kind,
+				    .origin = BOT_STRUCTURE,
+				    .reason = structure_rules[i].reason},
 			    err) < 0)
 			return -1;
 	return 0;
@@ -221,7 +223,8 @@ static int add_forms(struct bots *bots, struct error *err)
 }
 
 /* Adds an entry of the list, or of the patterns, which are only texts. */
-static int add_entry(struct bots *bots, const json_t *entry, struct known known,
+static int add_entry(struct bots *bots, const json_t *entry,
+		     struct known_bot known,
 		     const struct setting_strings *except, struct error *err)
 {
 	bool listed = known.origin == BOT_LIST;
@@ -253,7 +256,7 @@ static int add_file(struct bots *bots, const json_t *file,
 
 	json_array_foreach(file, i, entry)
 	{
-		struct known known = {
+		struct known_bot known = {
 			.kind = BOT_CRAWLER,
 			.origin = origin,
 			.entry = i + 1,
@@ -366,7 +369,7 @@ const struct pattern_set *bots_patterns(const struct bots *bots)
 
 struct bot bots_at(const struct bots *bots, size_t index)
 {
-	const struct known *known = &bots->known[index];
+	const struct known_bot *known = &bots->known[index];
 
 	return (struct bot){
 		.kind = known->kind,
@@ -425,7 +428,7 @@ static int next_robot(struct search *s, size_t from)
 	return index;
 }
 
-static bool is_plain(const struct known *known)
+static bool is_plain(const struct known_bot *known)
 {
 	return known->origin == BOT_LIST &&
 	       (known->kind == BOT_CRAWLER || known->kind == BOT_TOOL);
@@ -435,7 +438,7 @@ static bool is_plain(const struct known *known)
  * names a robot, the robot. */
 static int find_purpose(struct search *s, int from)
 {
-	const struct known *known = s->bots->known;
+	const struct known_bot *known = s->bots->known;
 	int best = from;
 
 	for (int index = from;

@@ -38,14 +38,14 @@ enum where {
 	NOT_OF_IOS, /* "iOS-" does not precede it */
 };
 
-struct word {
+struct device_word {
 	const char *text;
 	enum says says;
 	enum where where;
 };
 
 #define WORDS(...)                                                             \
-	(const struct word[])                                                  \
+	(const struct device_word[])                                           \
 	{                                                                      \
 		__VA_ARGS__,                                                   \
 		{                                                              \
@@ -54,7 +54,7 @@ struct word {
 	}
 
 /* Indexed by their first letter. */
-static const struct word *const words[128] = {
+static const struct device_word *const words[128] = {
 	['('] = WORDS({"(Phone;", SAYS_PHONE, ANYWHERE},
 		      {"(Tablet;", SAYS_TABLET, ANYWHERE},
 		      {"(PC;", SAYS_DESKTOP, ANYWHERE},
@@ -128,7 +128,8 @@ static bool is_versioned(const struct text *t, const char *behind)
 		isdigit((unsigned char)behind[1]));
 }
 
-static bool is_at(const struct text *t, const char *at, const struct word *w)
+static bool is_at(const struct text *t, const char *at,
+		  const struct device_word *w)
 {
 	size_t len = strlen(w->text);
 
@@ -153,7 +154,7 @@ static unsigned says_of(const struct text *t)
 
 	for (const char *at = t->start; at < t->end; at++) {
 		unsigned char first = (unsigned char)*at;
-		const struct word *w = first < 128 ? words[first] : NULL;
+		const struct device_word *w = first < 128 ? words[first] : NULL;
 
 		for (; w && w->text; w++)
 			if (is_at(t, at, w))

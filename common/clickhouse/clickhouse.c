@@ -33,7 +33,7 @@ struct clickhouse {
 };
 
 /* The destination of the answer to the current request. */
-struct answer {
+struct response_body {
 	struct clickhouse *ch;
 	struct buf *out;
 	size_t start; /* out's length before */
@@ -102,7 +102,7 @@ static const char *encoding_of(const struct clickhouse_config *config)
 
 static size_t on_body(char *data, size_t size, size_t count, void *arg)
 {
-	struct answer *a = arg;
+	struct response_body *a = arg;
 	size_t len = size * count;
 
 	if (a->out->len - a->start + len > (size_t)a->ch->config->response_max)
@@ -114,7 +114,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *arg)
 static size_t on_header(char *data, size_t size, size_t count, void *arg)
 {
 	static const char name[] = "X-ClickHouse-Exception-Code:";
-	struct answer *a = arg;
+	struct response_body *a = arg;
 	size_t len = size * count;
 
 	if (len > sizeof(name) && !strncasecmp(data, name, sizeof(name) - 1))
@@ -320,7 +320,7 @@ static int set_transport_error(struct clickhouse *ch, CURLcode rc,
 	return error_keep_inside(err, CLICKHOUSE_FAILED);
 }
 
-static int set_answer_error(struct clickhouse *ch, struct answer *a,
+static int set_answer_error(struct clickhouse *ch, struct response_body *a,
 			    long status, struct error *err)
 {
 	const char *body =
@@ -375,7 +375,7 @@ bool clickhouse_is_question(const char *query)
 	return begins_with_word(query, "WITH") && !has_word(query, "INSERT");
 }
 
-enum connection {
+enum connection_use {
 	KEPT,
 	ITS_OWN, /* made for this request and closed after it */
 };
@@ -396,10 +396,11 @@ static void note_unanswered(struct clickhouse *ch)
 }
 
 /* Sends the prepared request.  On failure `out` is unchanged. */
-static int perform_request(struct clickhouse *ch, enum connection connection,
-			   struct buf *out, struct error *err)
+static int perform_request(struct clickhouse *ch,
+			   enum connection_use connection, struct buf *out,
+			   struct error *err)
 {
-	struct answer a = {.ch = ch, .out = out ? out : &ch->reply};
+	struct response_body a = {.ch = ch, .out = out ? out : &ch->reply};
 	int64_t left = time_left(ch);
 	long status = 0;
 	CURLcode rc;

@@ -14,7 +14,7 @@ enum column_kind {
 	COLUMN_MAP,   /* Map(LowCardinality(String), String) */
 };
 
-struct column {
+struct native_column {
 	char *name;
 	char *type;
 	enum column_kind kind;
@@ -30,7 +30,7 @@ struct column {
 };
 
 struct columns {
-	struct column *items;
+	struct native_column *items;
 	size_t count;
 	struct buf names;
 	struct hash_key key;
@@ -75,7 +75,7 @@ static bool is_type(const char *type, const char *known)
 				     : !strcmp(type, known);
 }
 
-static int set_type(struct column *column, struct error *err)
+static int set_type(struct native_column *column, struct error *err)
 {
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
 		if (!is_type(column->type, types[i].type))
@@ -107,7 +107,7 @@ static int add_column(struct columns *c, const char *text, size_t len,
 {
 	const char *space = memchr(text, ' ', len);
 	size_t name_len = space ? (size_t)(space - text) : len;
-	struct column *column, *items;
+	struct native_column *column, *items;
 
 	if (!space)
 		return error_set(err, ERROR_CONFIG, "column %.*s has no type",
@@ -117,7 +117,7 @@ static int add_column(struct columns *c, const char *text, size_t len,
 		return error_set_nomem(err);
 	c->items = items;
 	column = &items[c->count++];
-	*column = (struct column){
+	*column = (struct native_column){
 		.name = strndup(text, name_len),
 		.type = strndup(space + 1, len - name_len - 1),
 	};
@@ -132,7 +132,7 @@ static int add_column(struct columns *c, const char *text, size_t len,
 static void find_runs(struct columns *c)
 {
 	for (size_t i = c->count; i-- > 0;) {
-		struct column *column = &c->items[i];
+		struct native_column *column = &c->items[i];
 
 		if (column->kind != COLUMN_WORD)
 			continue;
@@ -158,7 +158,7 @@ static int parse_columns(struct columns *c, const char *description,
 	return buf_cstr(&c->names) ? 0 : error_set_nomem(err);
 }
 
-struct reader {
+struct row_reader {
 	const char *at;
 	const char *end;
 };
@@ -178,7 +178,7 @@ struct columns *columns_new(const char *description, struct error *err)
 	return NULL;
 }
 
-static void free_column_buffers(struct column *column)
+static void free_column_buffers(struct native_column *column)
 {
 	dictionary_release(&column->words);
 	buf_free(&column->numbers);
@@ -195,7 +195,7 @@ void columns_forget(struct columns *c)
 	buf_free(&c->numbers);
 }
 
-static void release_column(struct column *column)
+static void release_column(struct native_column *column)
 {
 	free(column->name);
 	free(column->type);
@@ -234,7 +234,7 @@ static void reset_all_columns(struct columns *c)
 /* --- reading rows ----------------------------------------------------------
  */
 
-static inline bool skip_string(struct reader *r)
+static inline bool skip_string(struct row_reader *r)
 {
 	uint64_t len;
 
@@ -282,7 +282,7 @@ static void put_fixed(struct buf *out, const char *from, size_t width)
 	}
 }
 
-static bool read_fixed(struct column *column, struct reader *r)
+static bool read_fixed(struct native_column *column, struct row_reader *r)
 {
 	if ((size_t)(r->end - r->at) < column->width)
 		return false;
@@ -291,7 +291,7 @@ static bool read_fixed(struct column *column, struct reader *r)
 	return true;
 }
 
-static bool read_string(struct column *column, struct reader *r)
+static bool read_string(struct native_column *column, struct row_reader *r)
 {
 	const char *start = r->at;
 
@@ -302,7 +302,8 @@ static bool read_string(struct column *column, struct reader *r)
 }
 
 /* A run of texts, lengths included, is one word. */
-static bool read_run(struct columns *c, struct column *first, struct reader *r)
+static bool read_run(struct columns *c, struct native_column *first,
+		     struct row_reader *r)
 {
 	const char *start = r->at;
 
@@ -315,8 +316,8 @@ static bool read_run(struct columns *c, struct column *first, struct reader *r)
 	return true;
 }
 
-static bool read_elements(struct columns *c, struct column *column,
-			  struct reader *r)
+static bool read_elements(struct columns *c, struct native_column *column,
+			  struct row_reader *r)
 {
 	uint64_t count, end;
 
@@ -338,10 +339,10 @@ static bool read_elements(struct columns *c, struct column *column,
 	return true;
 }
 
-static bool read_row(struct columns *c, struct reader *r)
+static bool read_row(struct columns *c, struct row_reader *r)
 {
 	for (size_t i = 0; i < c->count; i++) {
-		struct column *column = &c->items[i];
+		struct native_column *column = &c->items[i];
 		bool fits = false;
 
 		switch (column->kind) {
@@ -427,7 +428,7 @@ static void write_words(struct buf *out, const struct dictionary *words,
 		      code);
 }
 
-static bool start_run(struct columns *c, const struct column *first)
+static bool start_run(struct columns *c, const struct native_column *first)
 {
 	buf_reset(&c->cursors);
 	for (uint32_t i = 0; i < first->words.count; i++)
@@ -437,7 +438,7 @@ static bool start_run(struct columns *c, const struct column *first)
 }
 
 /* The next text of each distinct run belongs to this column. */
-static bool number_words(struct columns *c, const struct column *first)
+static bool number_words(struct columns *c, const struct native_column *first)
 {
 	const char **cursors = (const char **)(void *)c->cursors.data;
 
@@ -460,8 +461,8 @@ static bool number_words(struct columns *c, const struct column *first)
 	return !c->numbers.failed;
 }
 
-static bool write_run(struct columns *c, const struct column *first,
-		      const struct column *column, struct buf *out)
+static bool write_run(struct columns *c, const struct native_column *first,
+		      const struct native_column *column, struct buf *out)
 {
 	if (column == first && !start_run(c, first))
 		return false;
@@ -471,7 +472,7 @@ static bool write_run(struct columns *c, const struct column *first,
 	return true;
 }
 
-static void write_head(const struct column *column, struct buf *out)
+static void write_head(const struct native_column *column, struct buf *out)
 {
 	rowbinary_string(out, column->name, strlen(column->name));
 	rowbinary_string(out, column->type, strlen(column->type));
@@ -479,7 +480,7 @@ static void write_head(const struct column *column, struct buf *out)
 		rowbinary_u64(out, KEYS_VERSION);
 }
 
-static bool has_failed(const struct column *column)
+static bool has_failed(const struct native_column *column)
 {
 	return column->data.failed || column->numbers.failed ||
 	       column->ends.failed;
@@ -487,12 +488,12 @@ static bool has_failed(const struct column *column)
 
 static int write_block(struct columns *c, uint64_t rows, struct buf *out)
 {
-	const struct column *first = NULL;
+	const struct native_column *first = NULL;
 
 	rowbinary_count(out, c->count);
 	rowbinary_count(out, rows);
 	for (size_t i = 0; i < c->count; i++) {
-		const struct column *column = &c->items[i];
+		const struct native_column *column = &c->items[i];
 
 		if (has_failed(column))
 			return -1;
@@ -517,7 +518,7 @@ static int write_block(struct columns *c, uint64_t rows, struct buf *out)
 int columns_encode(struct columns *c, const void *rows, size_t len,
 		   struct buf *out, struct error *err)
 {
-	struct reader r = {rows, len ? (const char *)rows + len : rows};
+	struct row_reader r = {rows, len ? (const char *)rows + len : rows};
 	size_t start = out->len;
 	uint64_t count = 0;
 

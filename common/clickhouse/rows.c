@@ -116,14 +116,14 @@ const char *clickhouse_number_columns(size_t count)
 	return all + CLICKHOUSE_FIELDS_MAX - count;
 }
 
-struct numbers {
+struct row_numbers {
 	uint64_t values[CLICKHOUSE_FIELDS_MAX];
 	size_t count;
 };
 
 static int read_numbers(void *arg, char **fields, struct error *err)
 {
-	struct numbers *n = arg;
+	struct row_numbers *n = arg;
 
 	(void)err;
 	for (size_t i = 0; i < n->count; i++)
@@ -135,7 +135,7 @@ int clickhouse_numbers(struct clickhouse *ch, const char *sql,
 		       const struct clickhouse_param *params, uint64_t *ret,
 		       size_t count, struct error *err)
 {
-	struct numbers n = {.count = count};
+	struct row_numbers n = {.count = count};
 
 	if (clickhouse_row(ch, sql, params, clickhouse_number_columns(count),
 			   read_numbers, &n, err) < 0)

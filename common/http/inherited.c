@@ -11,13 +11,13 @@
 
 #include "common/http/address.h"
 
-struct entry {
+struct inherited_socket {
 	int fd; /* -1: taken */
 	char name[INHERITED_NAME_MAX];
 };
 
 struct inherited {
-	struct entry *entries;
+	struct inherited_socket *entries;
 	size_t count;
 };
 
@@ -70,7 +70,7 @@ static int prepare_socket(int fd, const char *name, struct error *err)
 int inherited_add(struct inherited *in, int fd, const char *name,
 		  struct error *err)
 {
-	struct entry *more;
+	struct inherited_socket *more;
 
 	if (prepare_socket(fd, name, err) < 0)
 		goto fail;
@@ -80,7 +80,7 @@ int inherited_add(struct inherited *in, int fd, const char *name,
 		goto fail;
 	}
 	in->entries = more;
-	in->entries[in->count] = (struct entry){.fd = fd};
+	in->entries[in->count] = (struct inherited_socket){.fd = fd};
 	snprintf(more[in->count].name, sizeof(more->name), "%s", name);
 	in->count++;
 	return 0;
@@ -106,7 +106,8 @@ static bool is_unix(const char *path, const struct sockaddr_storage *bound)
 	       !strncmp(un->sun_path, path, sizeof(un->sun_path));
 }
 
-static int take_socket(struct entry *e, char ret_name[INHERITED_NAME_MAX])
+static int take_socket(struct inherited_socket *e,
+		       char ret_name[INHERITED_NAME_MAX])
 {
 	int fd = e->fd;
 
@@ -125,7 +126,7 @@ static int take_where(struct inherited *in, const char *where,
 	for (size_t i = 0; i < in->count; i++) {
 		struct sockaddr_storage bound = {0};
 		socklen_t len = sizeof(bound);
-		struct entry *e = &in->entries[i];
+		struct inherited_socket *e = &in->entries[i];
 
 		if (e->fd >= 0 &&
 		    getsockname(e->fd, (struct sockaddr *)&bound, &len) == 0 &&

@@ -35,13 +35,13 @@ static void set_v6(struct proxy_header *h, const uint8_t *ip, unsigned port)
 #define V1_MAX 107
 
 /* The rest of the line. */
-struct line {
+struct proxy_line {
 	const char *at, *end;
 };
 
 /* Copies a word, and skips it with the one space after it, or up to the end of
  * the line.  An empty word is an error. */
-static bool take_word(struct line *line, char word[INET6_ADDRSTRLEN])
+static bool take_word(struct proxy_line *line, char word[INET6_ADDRSTRLEN])
 {
 	const char *space =
 		memchr(line->at, ' ', (size_t)(line->end - line->at));
@@ -57,7 +57,7 @@ static bool take_word(struct line *line, char word[INET6_ADDRSTRLEN])
 	return true;
 }
 
-static bool take_address(struct line *line, int family, uint8_t ip[16])
+static bool take_address(struct proxy_line *line, int family, uint8_t ip[16])
 {
 	char word[INET6_ADDRSTRLEN];
 
@@ -65,7 +65,7 @@ static bool take_address(struct line *line, int family, uint8_t ip[16])
 	       inet_pton(family, word, ip) == 1;
 }
 
-static bool take_port(struct line *line, unsigned *ret)
+static bool take_port(struct proxy_line *line, unsigned *ret)
 {
 	char word[INET6_ADDRSTRLEN];
 	unsigned port = 0;
@@ -82,7 +82,7 @@ static bool take_port(struct line *line, unsigned *ret)
 }
 
 /* Reads source, destination and their ports, and accepts nothing else. */
-static bool take_addresses(struct line *line, int family,
+static bool take_addresses(struct proxy_line *line, int family,
 			   struct proxy_header *ret)
 {
 	uint8_t source[16], destination[16];
@@ -100,7 +100,7 @@ static bool take_addresses(struct line *line, int family,
 }
 
 /* Returns NULL, or the error in the line after "PROXY ". */
-static const char *read_line(struct line *line, struct proxy_header *ret)
+static const char *read_line(struct proxy_line *line, struct proxy_header *ret)
 {
 	char word[INET6_ADDRSTRLEN];
 	bool ok;
@@ -127,13 +127,13 @@ static enum proxy_found parse_v1(const uint8_t *bytes, size_t len,
 	const char *text = (const char *)bytes;
 	const char *end = memmem(text, seen, "\r\n", 2);
 	struct proxy_header h = {0};
-	struct line line;
+	struct proxy_line line;
 
 	if (!end) {
 		*ret_wrong = "the line is too long";
 		return seen == V1_MAX ? PROXY_MALFORMED : PROXY_MORE;
 	}
-	line = (struct line){text + V1_PREFIX_LEN, end};
+	line = (struct proxy_line){text + V1_PREFIX_LEN, end};
 	*ret_wrong = read_line(&line, &h);
 	if (*ret_wrong)
 		return PROXY_MALFORMED;

@@ -15,7 +15,7 @@ void kafka_client_drain(rd_kafka_t *rk,
 
 /* Shared by the waiting caller and the thread; the last of the two to leave
  * frees it. */
-struct ending {
+struct client_ending {
 	rd_kafka_t *rk;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t wake;
@@ -23,9 +23,9 @@ struct ending {
 	bool left; /* the caller no longer waits */
 };
 
-static struct ending *ending_new(rd_kafka_t *rk)
+static struct client_ending *ending_new(rd_kafka_t *rk)
 {
-	struct ending *e = calloc(1, sizeof(*e));
+	struct client_ending *e = calloc(1, sizeof(*e));
 
 	if (!e)
 		return NULL;
@@ -38,7 +38,7 @@ static struct ending *ending_new(rd_kafka_t *rk)
 	return e;
 }
 
-static void ending_free(struct ending *e)
+static void ending_free(struct client_ending *e)
 {
 	pthread_cond_destroy(&e->wake);
 	pthread_mutex_destroy(&e->lock);
@@ -47,7 +47,7 @@ static void ending_free(struct ending *e)
 
 static void *run_ending(void *arg)
 {
-	struct ending *e = arg;
+	struct client_ending *e = arg;
 	bool left;
 
 	rd_kafka_destroy(e->rk);
@@ -61,7 +61,7 @@ static void *run_ending(void *arg)
 	return NULL;
 }
 
-static bool start_thread(struct ending *e)
+static bool start_thread(struct client_ending *e)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
@@ -74,7 +74,7 @@ static bool start_thread(struct ending *e)
 	return result == 0;
 }
 
-static bool await_end(struct ending *e, int timeout_ms)
+static bool await_end(struct client_ending *e, int timeout_ms)
 {
 	int64_t until = clock_monotonic_ms() + timeout_ms;
 	bool ended;
@@ -92,7 +92,7 @@ static bool await_end(struct ending *e, int timeout_ms)
 
 bool kafka_client_destroy(rd_kafka_t *rk, int timeout_ms)
 {
-	struct ending *e = ending_new(rk);
+	struct client_ending *e = ending_new(rk);
 
 	if (e && start_thread(e))
 		return await_end(e, timeout_ms);

@@ -30,11 +30,11 @@ struct kept_names {
 	struct kept_names *next;
 };
 
-struct bucket {
+struct key_bucket {
 	char name[API_KEY_NAME_MAX];
 	struct rate_limiter *limiter;
 	struct metric *limited;
-	struct bucket *next;
+	struct key_bucket *next;
 };
 
 struct api_keyring {
@@ -44,7 +44,7 @@ struct api_keyring {
 	struct key_table table;
 	_Atomic uint64_t file_version; /* counts loads of the file, from 1 */
 	/* Only the thread that loads the file uses these. */
-	struct bucket *buckets;
+	struct key_bucket *buckets;
 	struct kept_names *names;
 };
 
@@ -109,21 +109,21 @@ static void free_names(struct api_keyring *ring)
 
 /* --- buckets -------------------------------------------------------------- */
 
-static struct bucket *bucket_named(const struct api_keyring *ring,
-				   const char *name)
+static struct key_bucket *bucket_named(const struct api_keyring *ring,
+				       const char *name)
 {
-	for (struct bucket *b = ring->buckets; b; b = b->next) {
+	for (struct key_bucket *b = ring->buckets; b; b = b->next) {
 		if (!strcmp(b->name, name))
 			return b;
 	}
 	return NULL;
 }
 
-static struct bucket *bucket_add(struct api_keyring *ring, const char *name,
-				 const struct rate_rule *rule,
-				 struct error *err)
+static struct key_bucket *bucket_add(struct api_keyring *ring, const char *name,
+				     const struct rate_rule *rule,
+				     struct error *err)
 {
-	struct bucket *b = calloc(1, sizeof(*b));
+	struct key_bucket *b = calloc(1, sizeof(*b));
 	char label[API_KEY_NAME_MAX + 8];
 
 	if (!b) {
@@ -150,7 +150,7 @@ static struct bucket *bucket_add(struct api_keyring *ring, const char *name,
 static int attach_bucket(struct api_keyring *ring, struct api_key *key,
 			 struct error *err)
 {
-	struct bucket *b = bucket_named(ring, key->info.name);
+	struct key_bucket *b = bucket_named(ring, key->info.name);
 
 	if (!b && key->rate.count) {
 		b = bucket_add(ring, key->info.name, &key->rate, err);
@@ -352,11 +352,11 @@ struct api_keyring *api_keyring_new(const struct api_keyring_options *options,
 
 void api_keyring_free(struct api_keyring *ring)
 {
-	struct bucket *next;
+	struct key_bucket *next;
 
 	if (!ring)
 		return;
-	for (struct bucket *b = ring->buckets; b; b = next) {
+	for (struct key_bucket *b = ring->buckets; b; b = next) {
 		next = b->next;
 		rate_limiter_free(b->limiter);
 		free(b);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-struct worker {
+struct worker_thread {
 	struct workers *owner;
 	unsigned index;
 	pthread_t thread;
@@ -25,7 +25,7 @@ struct workers {
 	size_t queued;
 	bool ending;
 	unsigned count;
-	struct worker threads[];
+	struct worker_thread threads[];
 };
 
 /* --- turns, called with the lock held ------------------------------------- */
@@ -70,7 +70,7 @@ static unsigned count_running_work(const struct workers *w, uint64_t whose)
  * the owner with the least running work; the work that the thread has just done
  * still counts, so that its owner does not get another turn before owners that
  * came meanwhile. */
-static struct work *choose_work(const struct worker *worker,
+static struct work *choose_work(const struct worker_thread *worker,
 				struct work **ret_before)
 {
 	const struct workers *w = worker->owner;
@@ -99,7 +99,7 @@ static struct work *choose_work(const struct worker *worker,
  * the thread that ends takes the owner's next work itself, or other work that
  * was pushed since, for which a thread was woken.
  */
-static struct work *take_work(struct worker *worker)
+static struct work *take_work(struct worker_thread *worker)
 {
 	struct workers *w = worker->owner;
 	struct work *before = NULL, *work = choose_work(worker, &before);
@@ -123,7 +123,7 @@ static struct work *take_work(struct worker *worker)
 /* --- threads -------------------------------------------------------------- */
 
 /* Returns NULL if there is no work left for it and the pool is ending. */
-static struct work *next_work(struct worker *worker)
+static struct work *next_work(struct worker_thread *worker)
 {
 	struct workers *w = worker->owner;
 	struct work *work;
@@ -142,7 +142,7 @@ static struct work *next_work(struct worker *worker)
 
 static void *worker_main(void *arg)
 {
-	struct worker *worker = arg;
+	struct worker_thread *worker = arg;
 	struct work *work;
 
 	while ((work = next_work(worker)))
@@ -152,7 +152,7 @@ static void *worker_main(void *arg)
 
 static int start_thread(struct workers *w, struct error *err)
 {
-	struct worker *worker = &w->threads[w->count];
+	struct worker_thread *worker = &w->threads[w->count];
 
 	worker->owner = w;
 	worker->index = w->count;
@@ -167,7 +167,7 @@ struct workers *workers_new(unsigned threads, size_t queue_max,
 			    struct error *err)
 {
 	struct workers *w =
-		calloc(1, sizeof(*w) + threads * sizeof(struct worker));
+		calloc(1, sizeof(*w) + threads * sizeof(struct worker_thread));
 
 	if (!w) {
 		error_set_nomem(err);
@@ -216,7 +216,7 @@ bool workers_push(struct workers *w, struct work *work)
 
 /* --- jobs of loops -------------------------------------------------------- */
 
-struct job {
+struct posted_job {
 	struct work work; /* first */
 	struct loop *loop;
 	void (*run)(void *arg, unsigned index);
@@ -229,7 +229,7 @@ struct job {
 static void run_job(struct work *work, unsigned index)
 {
 	const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
-	struct job *job = (struct job *)work;
+	struct posted_job *job = (struct posted_job *)work;
 	struct error err;
 
 	job->run(job->arg, index);
@@ -242,11 +242,11 @@ int workers_submit_of(struct workers *w, uint64_t whose, struct loop *loop,
 		      void (*run)(void *arg, unsigned index),
 		      void (*done)(void *arg), void *arg, struct error *err)
 {
-	struct job *job = malloc(sizeof(*job));
+	struct posted_job *job = malloc(sizeof(*job));
 
 	if (!job)
 		return error_set_nomem(err);
-	*job = (struct job){
+	*job = (struct posted_job){
 		{.run = run_job, .whose = whose}, loop, run, done, arg};
 	if (workers_push(w, &job->work))
 		return 0;

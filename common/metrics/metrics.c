@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind {
+enum metric_kind {
 	COUNTER,
 	GAUGE,
 	HISTOGRAM
@@ -18,7 +18,7 @@ enum kind {
 #define SUM_SCALE 1e6
 
 struct metric {
-	enum kind kind;
+	enum metric_kind kind;
 	char *name, *labels, *help;
 	_Atomic int64_t value;
 	double *bounds;
@@ -102,7 +102,7 @@ static void insert_metric(struct metrics *m, struct metric *metric)
 
 /* Returns the metric already registered with that name and these labels, or
  * NULL. */
-static struct metric *find_metric(struct metrics *m, enum kind kind,
+static struct metric *find_metric(struct metrics *m, enum metric_kind kind,
 				  const char *name, const char *labels)
 {
 	struct metric *it;
@@ -117,7 +117,7 @@ static struct metric *find_metric(struct metrics *m, enum kind kind,
 	return it;
 }
 
-static struct metric *create_metric(enum kind kind, const char *name,
+static struct metric *create_metric(enum metric_kind kind, const char *name,
 				    const char *labels, const char *help)
 {
 	struct metric *metric = calloc(1, sizeof(*metric));
@@ -134,7 +134,7 @@ static struct metric *create_metric(enum kind kind, const char *name,
 	return NULL;
 }
 
-static struct metric *add_plain(struct metrics *m, enum kind kind,
+static struct metric *add_plain(struct metrics *m, enum metric_kind kind,
 				const char *name, const char *labels,
 				const char *help)
 {

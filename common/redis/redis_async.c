@@ -9,9 +9,9 @@
 #include "common/redis/wire.h"
 
 /* One command in flight.  Redis answers in order, so these form a queue. */
-struct pending {
+struct pending_command {
 	struct redis_async *r;
-	struct pending *prev, *next;
+	struct pending_command *prev, *next;
 	redis_reply_fn *fn;
 	void *arg;
 	int64_t deadline;
@@ -22,7 +22,7 @@ struct redis_async {
 	const struct redis_config *config;
 	struct async_connection connection;
 	struct loop_timer *deadline_timer; /* of the oldest command */
-	struct pending *first, *last;
+	struct pending_command *first, *last;
 	size_t pending_count;
 	struct buf out;
 };
@@ -42,7 +42,7 @@ static void on_deadline(void *arg)
 			"no answer within redis.command_timeout");
 }
 
-static void enqueue_command(struct redis_async *r, struct pending *p)
+static void enqueue_command(struct redis_async *r, struct pending_command *p)
 {
 	p->deadline = loop_now_ms(r->loop) + r->config->command_timeout;
 	p->prev = r->last;
@@ -56,14 +56,14 @@ static void enqueue_command(struct redis_async *r, struct pending *p)
 		loop_timer_set(r->deadline_timer, r->config->command_timeout);
 }
 
-static void dequeue_command(struct redis_async *r, struct pending *p)
+static void dequeue_command(struct redis_async *r, struct pending_command *p)
 {
 	*(p->prev ? &p->prev->next : &r->first) = p->next;
 	*(p->next ? &p->next->prev : &r->last) = p->prev;
 	r->pending_count--;
 }
 
-static void finish_command(struct pending *p, const redisReply *reply,
+static void finish_command(struct pending_command *p, const redisReply *reply,
 			   const struct error *err)
 {
 	p->fn(p->arg, err ? NULL : reply, err);
@@ -72,7 +72,7 @@ static void finish_command(struct pending *p, const redisReply *reply,
 
 static void on_reply(redisAsyncContext *context, void *raw, void *data)
 {
-	struct pending *p = data;
+	struct pending_command *p = data;
 	struct redis_async *r = p->r;
 	const redisReply *reply = raw;
 	struct error err;
@@ -112,10 +112,10 @@ static int check_room(const struct redis_async *r, struct error *err)
 	return error_keep_inside(err, REDIS_AWAY);
 }
 
-static struct pending *pending_new(struct redis_async *r, redis_reply_fn *fn,
-				   void *arg)
+static struct pending_command *pending_new(struct redis_async *r,
+					   redis_reply_fn *fn, void *arg)
 {
-	struct pending *p = calloc(1, sizeof(*p));
+	struct pending_command *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
@@ -126,7 +126,7 @@ static struct pending *pending_new(struct redis_async *r, redis_reply_fn *fn,
 }
 
 /* Sends what r->out holds.  Takes over p, which may be NULL. */
-static int submit_command(struct redis_async *r, struct pending *p,
+static int submit_command(struct redis_async *r, struct pending_command *p,
 			  struct error *err)
 {
 	if (!p || r->out.failed) {

@@ -15,20 +15,20 @@ enum {
 	ENTRY_SPACING = 512, /* at least what a disk writes at once */
 };
 
-struct entry {
+struct position_record {
 	uint32_t magic, crc;
 	uint64_t generation, acknowledged, handed_over;
 };
 
-static uint32_t crc_of(const struct entry *e)
+static uint32_t crc_of(const struct position_record *e)
 {
 	return (uint32_t)crc32_z(0, (const unsigned char *)&e->generation,
 				 3 * sizeof(uint64_t));
 }
 
-static bool read_entry(int fd, int which, struct entry *ret)
+static bool read_entry(int fd, int which, struct position_record *ret)
 {
-	struct entry e;
+	struct position_record e;
 
 	if (pread(fd, &e, sizeof(e), (off_t)which * ENTRY_SPACING) !=
 		    sizeof(e) ||
@@ -43,7 +43,7 @@ int position_file_open(struct position_file *f, int dir,
 		       struct spool_position *ret, bool *ret_found,
 		       struct error *err)
 {
-	struct entry e;
+	struct position_record e;
 	int whole = 0;
 
 	f->generation = 0;
@@ -80,7 +80,7 @@ static int write_entry(struct position_file *f,
 		       const struct spool_position *position, struct error *err)
 {
 	uint64_t generation = f->generation + 1;
-	struct entry e = {
+	struct position_record e = {
 		.magic = htole32(MAGIC),
 		.generation = htole64(generation),
 		.acknowledged = htole64(position->acknowledged),

@@ -21,12 +21,12 @@
 #define CLOSE_AHEAD 3
 
 /* A pass over a list of blocks. */
-struct pass {
+struct scan_pass {
 	struct redis *redis;
 	const struct link_space *space;
 	const uint64_t *blocks;
 	struct block_scan *looks;
-	void (*build)(const struct pass *, const struct block_group *,
+	void (*build)(const struct scan_pass *, const struct block_group *,
 		      struct command *);
 	redis_value_fn *on_value;
 	int64_t now;	     /* for reading */
@@ -41,20 +41,20 @@ struct pass {
 	struct error err;
 };
 
-static struct block_group *oldest_group(struct pass *p)
+static struct block_group *oldest_group(struct scan_pass *p)
 {
 	return &p->groups[p->taken % AHEAD_MAX];
 }
 
 /* The first failure counts; the rest of the answer is skipped. */
-static void note_error(struct pass *p, const struct redis_value *value)
+static void note_error(struct scan_pass *p, const struct redis_value *value)
 {
 	p->failed = true;
 	redis_error_text(value->text, value->len, &p->err);
 	reply_damage(&p->err);
 }
 
-static void note_malformed(struct pass *p, const char *what)
+static void note_malformed(struct scan_pass *p, const char *what)
 {
 	p->failed = true;
 	reply_malformed(what, &p->err);
@@ -70,15 +70,15 @@ static int64_t look_again(const struct link_space *space)
 
 /* --- reading -------------------------------------------------------------- */
 
-static void build_look(const struct pass *p, const struct block_group *group,
-		       struct command *c)
+static void build_look(const struct scan_pass *p,
+		       const struct block_group *group, struct command *c)
 {
 	command_plain(c, "MGET");
 	for (size_t i = 0; i < group->count; i++)
 		command_marker_key(c, p->space, p->blocks[group->at[i]]);
 }
 
-static void evaluate_marker(struct pass *p, size_t at,
+static void evaluate_marker(struct scan_pass *p, size_t at,
 			    const struct redis_value *value)
 {
 	struct block_scan look = {.state = BLOCK_LOST};
@@ -106,7 +106,7 @@ static void evaluate_marker(struct pass *p, size_t at,
 
 static void on_look(void *arg, size_t i, const struct redis_value *value)
 {
-	struct pass *p = arg;
+	struct scan_pass *p = arg;
 
 	p->values++;
 	if (p->failed)
@@ -126,8 +126,8 @@ enum {
 	CLOSE_VALUES = 3
 };
 
-static void build_close(const struct pass *p, const struct block_group *group,
-			struct command *c)
+static void build_close(const struct scan_pass *p,
+			const struct block_group *group, struct command *c)
 {
 	command_script(c, p->space, SCRIPT_CLOSE);
 	for (size_t i = 0; i < group->count; i++)
@@ -136,8 +136,8 @@ static void build_close(const struct pass *p, const struct block_group *group,
 	command_time(c, look_again(p->space));
 }
 
-static void note_closed(struct pass *p, struct block_scan *look, size_t field,
-			int64_t number)
+static void note_closed(struct scan_pass *p, struct block_scan *look,
+			size_t field, int64_t number)
 {
 	static const enum block_state states[] = {BLOCK_LOST, BLOCK_ENDED,
 						  BLOCK_LIVE};
@@ -154,7 +154,7 @@ static void note_closed(struct pass *p, struct block_scan *look, size_t field,
 
 static void on_close(void *arg, size_t i, const struct redis_value *value)
 {
-	struct pass *p = arg;
+	struct scan_pass *p = arg;
 	size_t at = i / CLOSE_VALUES;
 
 	p->values++;
@@ -173,7 +173,7 @@ static void on_close(void *arg, size_t i, const struct redis_value *value)
 /* --- both passes ---------------------------------------------------------- */
 
 /* Sends groups up to the limit, half of it at a time. */
-static int send_ahead(struct pass *p, struct block_groups *groups,
+static int send_ahead(struct scan_pass *p, struct block_groups *groups,
 		      struct error *err)
 {
 	struct block_group *group;
@@ -195,7 +195,8 @@ static int send_ahead(struct pass *p, struct block_groups *groups,
 	return some ? redis_flush(p->redis, err) : 0;
 }
 
-static int take_answer(struct pass *p, size_t values_each, struct error *err)
+static int take_answer(struct scan_pass *p, size_t values_each,
+		       struct error *err)
 {
 	p->values = 0;
 	if (redis_take_values(p->redis, p->on_value, p, err))
@@ -207,7 +208,7 @@ static int take_answer(struct pass *p, size_t values_each, struct error *err)
 }
 
 /* If the pass fails, the remaining answers are read and ignored. */
-static int run_block_pass(struct pass *p, size_t count, size_t values_each,
+static int run_block_pass(struct scan_pass *p, size_t count, size_t values_each,
 			  struct error *err)
 {
 	struct block_groups *groups;
@@ -238,7 +239,7 @@ int block_scan_read(struct redis *redis, const struct link_space *space,
 		    const uint64_t *blocks, size_t count, int64_t now,
 		    struct block_scan *ret_scans, struct error *err)
 {
-	struct pass p = {
+	struct scan_pass p = {
 		.redis = redis,
 		.space = space,
 		.blocks = blocks,
@@ -256,7 +257,7 @@ int block_scan_close(struct redis *redis, const struct link_space *space,
 		     const uint64_t *blocks, size_t count, uint32_t generation,
 		     struct block_scan *ret_scans, struct error *err)
 {
-	struct pass p = {
+	struct scan_pass p = {
 		.redis = redis,
 		.space = space,
 		.blocks = blocks,

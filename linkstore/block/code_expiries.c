@@ -10,7 +10,7 @@
 /* Codes queried before the answers to earlier ones. */
 #define PIPELINE 256
 
-struct batch {
+struct expiry_batch {
 	struct redis *redis;
 	const struct link_space *space;
 	uint64_t block;
@@ -20,7 +20,7 @@ struct batch {
 	int64_t ends[PIPELINE]; /* 0: no link */
 };
 
-static int append_code_command(const struct batch *b, const char *name,
+static int append_code_command(const struct expiry_batch *b, const char *name,
 			       size_t i, struct error *err)
 {
 	char code[CODE_TEXT_MAX];
@@ -34,7 +34,7 @@ static int append_code_command(const struct batch *b, const char *name,
 	return command_append(&c, b->redis, err);
 }
 
-static int read_ends(struct batch *b, struct error *err)
+static int read_ends(struct expiry_batch *b, struct error *err)
 {
 	struct error ignored;
 	redisReply *reply;
@@ -72,7 +72,7 @@ static bool is_tombstone(const redisReply *reply)
 	return deleted;
 }
 
-static int drop_tombstones(struct batch *b, struct error *err)
+static int drop_tombstones(struct expiry_batch *b, struct error *err)
 {
 	struct error ignored;
 	redisReply *reply;
@@ -96,7 +96,8 @@ static int drop_tombstones(struct batch *b, struct error *err)
 	return status;
 }
 
-static int read_version(struct batch *b, int64_t *ends, struct error *err)
+static int read_version(struct expiry_batch *b, int64_t *ends,
+			struct error *err)
 {
 	uint64_t size = b->space->block_size;
 
@@ -116,7 +117,8 @@ static int read_version(struct batch *b, int64_t *ends, struct error *err)
 int code_expiries_read(struct redis *redis, const struct link_space *space,
 		       uint64_t block, int64_t *ret_ends, struct error *err)
 {
-	struct batch b = {.redis = redis, .space = space, .block = block};
+	struct expiry_batch b = {
+		.redis = redis, .space = space, .block = block};
 
 	for (uint32_t i = 0; i < space->block_size; i++)
 		ret_ends[i] = 0;

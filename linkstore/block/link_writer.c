@@ -12,9 +12,9 @@ enum {
 	RECORDS_KEPT = 65536, /* bytes of records that each of them keeps */
 };
 
-struct batch {
+struct write_batch {
 	struct link_writer *writer;
-	struct batch *next;
+	struct write_batch *next;
 	struct link_block block;
 	struct buf records;
 	size_t count;
@@ -24,8 +24,8 @@ struct batch {
 struct link_writer {
 	struct redis_async *redis;
 	struct loop_timer *again; /* for links queued while sending */
-	struct batch *queued;
-	struct batch *spare;
+	struct write_batch *queued;
+	struct write_batch *spare;
 	size_t spares;
 	size_t in_flight; /* batches */
 	bool flushing;
@@ -34,9 +34,9 @@ struct link_writer {
 
 /* --- memory --------------------------------------------------------------- */
 
-static struct batch *batch_take(struct link_writer *w)
+static struct write_batch *batch_take(struct link_writer *w)
 {
-	struct batch *b = w->spare;
+	struct write_batch *b = w->spare;
 
 	if (b) {
 		w->spare = b->next;
@@ -52,13 +52,13 @@ static struct batch *batch_take(struct link_writer *w)
 	return b;
 }
 
-static void batch_free(struct batch *b)
+static void batch_free(struct write_batch *b)
 {
 	buf_free(&b->records);
 	free(b);
 }
 
-static void batch_done(struct batch *b)
+static void batch_done(struct write_batch *b)
 {
 	struct link_writer *w = b->writer;
 
@@ -75,13 +75,13 @@ static void batch_done(struct batch *b)
 
 /* --- answers -------------------------------------------------------------- */
 
-static void fail_batch(struct batch *b, const struct error *err)
+static void fail_batch(struct write_batch *b, const struct error *err)
 {
 	for (size_t i = 0; i < b->count; i++)
 		b->entries[i].fn(b->entries[i].arg, 0, err);
 }
 
-static void answer_batch(struct batch *b, const redisReply *reply)
+static void answer_batch(struct write_batch *b, const redisReply *reply)
 {
 	const struct create_entry *entry;
 	int64_t expires;
@@ -103,7 +103,7 @@ static void answer_batch(struct batch *b, const redisReply *reply)
 static void on_reply(void *arg, const redisReply *reply,
 		     const struct error *err)
 {
-	struct batch *b = arg;
+	struct write_batch *b = arg;
 	struct link_writer *w = b->writer;
 
 	if (err)
@@ -117,7 +117,7 @@ static void on_reply(void *arg, const redisReply *reply,
 
 /* --- send ----------------------------------------------------------------- */
 
-static int send_batch(struct batch *b, struct error *err)
+static int send_batch(struct write_batch *b, struct error *err)
 {
 	struct link_writer *w = b->writer;
 	struct command c;
@@ -131,10 +131,10 @@ static int send_batch(struct batch *b, struct error *err)
 
 /* A batch that cannot be sent stays queued for the end of the turn: no callback
  * may be called from here. */
-static void send_full(struct batch *b)
+static void send_full(struct write_batch *b)
 {
 	struct link_writer *w = b->writer;
-	struct batch **at = &w->queued;
+	struct write_batch **at = &w->queued;
 	struct error later;
 
 	if (send_batch(b, &later))
@@ -148,7 +148,7 @@ static void send_full(struct batch *b)
 static void send_queued_batches(void *arg)
 {
 	struct link_writer *w = arg;
-	struct batch *b = w->queued, *next;
+	struct write_batch *b = w->queued, *next;
 	struct error err = {0};
 
 	if (!b)
@@ -175,10 +175,10 @@ static bool same_block(const struct link_block *a, const struct link_block *b)
 	       a->generation == b->generation && !strcmp(a->holder, b->holder);
 }
 
-static struct batch *find_batch(struct link_writer *w,
-				const struct link_block *block)
+static struct write_batch *find_batch(struct link_writer *w,
+				      const struct link_block *block)
 {
-	struct batch *b = w->queued;
+	struct write_batch *b = w->queued;
 
 	while (b &&
 	       (b->count == CREATE_BATCH_MAX || !same_block(&b->block, block)))
@@ -204,7 +204,7 @@ int link_writer_create(struct link_writer *w, const struct link_block *block,
 		       struct error *err)
 {
 	struct create_entry *entry;
-	struct batch *b;
+	struct write_batch *b;
 
 	if (w->freed)
 		return error_set_retriable(err, ERROR_REMOTE, "shutting down");
@@ -244,7 +244,7 @@ link_writer_new(struct loop *loop, struct redis_async *redis, struct error *err)
 
 void link_writer_free(struct link_writer *w)
 {
-	struct batch *b, *next;
+	struct write_batch *b, *next;
 	struct error err;
 
 	if (!w)

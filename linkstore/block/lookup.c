@@ -167,7 +167,7 @@ static void build_mget(struct command *c, const struct link_target *t)
 /* --- event loop ----------------------------------------------------------- */
 
 /* A look-up is two commands, which are answered in order. */
-struct lookup {
+struct link_lookup {
 	struct link_target target;
 	link_lookup_fn *fn;
 	void *arg;
@@ -179,7 +179,7 @@ struct lookup {
 
 static void on_pttl(void *arg, const redisReply *reply, const struct error *err)
 {
-	struct lookup *l = arg;
+	struct link_lookup *l = arg;
 
 	if (l->abandoned) {
 		free(l);
@@ -195,7 +195,7 @@ static void on_pttl(void *arg, const redisReply *reply, const struct error *err)
 
 static void on_mget(void *arg, const redisReply *reply, const struct error *err)
 {
-	struct lookup *l = arg;
+	struct link_lookup *l = arg;
 	struct link_answer answer = {.link = NULL};
 
 	if (!err && l->failed)
@@ -212,7 +212,7 @@ int link_lookup_async(struct redis_async *redis,
 		      const struct link_target *target, link_lookup_fn *fn,
 		      void *arg, struct error *err)
 {
-	struct lookup *l = calloc(1, sizeof(*l));
+	struct link_lookup *l = calloc(1, sizeof(*l));
 	struct command c;
 
 	if (!l)

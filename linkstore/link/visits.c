@@ -16,7 +16,7 @@ static void build_count(struct command *c, const struct link_target *target,
 	command_number(c, max);
 }
 
-struct count {
+struct visit_answer {
 	enum visit_count result;
 	uint64_t used;
 };
@@ -28,7 +28,7 @@ static int parse_count(const redisReply *reply, const void *about,
 	static const enum visit_count results[] = {
 		VISIT_NONE_LEFT, VISIT_COUNTED, FETCH_NONE_LEFT};
 	const struct link_target *target = about;
-	struct count *ret = ret_value;
+	struct visit_answer *ret = ret_value;
 	int64_t what;
 
 	if (!reply_is_array(reply, 2))
@@ -48,14 +48,14 @@ static int parse_count(const redisReply *reply, const void *about,
 static void deliver_count(call_fn *fn, void *arg, void *value,
 			  const struct error *failure)
 {
-	const struct count *count = value;
+	const struct visit_answer *count = value;
 
 	((link_counted_fn *)fn)(arg, count->result, count->used, failure);
 }
 
 static const struct call_type count_call = {
 	.about_size = sizeof(struct link_target),
-	.value_size = sizeof(struct count),
+	.value_size = sizeof(struct visit_answer),
 	.parse = parse_count,
 	.deliver = deliver_count,
 };

@@ -103,7 +103,7 @@ static bool has_part_of(const struct grant *grant,
 }
 
 /* The request of a grant. */
-struct asked {
+struct grant_call {
 	const struct link_space *space;
 	char holder[LINK_HOLDER_MAX];
 	struct high_water high_water;
@@ -112,7 +112,7 @@ struct asked {
 static int parse_grant(const redisReply *reply, const void *about,
 		       void *ret_value, struct error *err)
 {
-	const struct asked *asked = about;
+	const struct grant_call *asked = about;
 	struct grant *grant = ret_value;
 	struct high_water high_water;
 	struct block_range range;
@@ -148,7 +148,7 @@ static void deliver_grant(call_fn *fn, void *arg, void *value,
 }
 
 static const struct call_type grant_call = {
-	.about_size = sizeof(struct asked),
+	.about_size = sizeof(struct grant_call),
 	.value_size = sizeof(struct grant),
 	.parse = parse_grant,
 	.deliver = deliver_grant,
@@ -158,8 +158,8 @@ int grant_blocks_async(struct redis_async *redis,
 		       const struct grant_request *request, grant_fn *fn,
 		       void *arg, struct error *err)
 {
-	struct asked asked = {.space = request->space,
-			      .high_water = request->high_water};
+	struct grant_call asked = {.space = request->space,
+				   .high_water = request->high_water};
 	struct command c;
 
 	if (check_request(request, err) ||

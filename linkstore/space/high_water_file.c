@@ -30,7 +30,7 @@ enum {
 	ENTRY_NUMBERS
 };
 
-struct entry {
+struct high_water_entry {
 	char name[24];
 	uint32_t length, base, block_size, unused;
 	/* Cursor, moves and generation; 0: none.  Files that are older than the
@@ -40,13 +40,13 @@ struct entry {
 
 /* A page of entries by space number.  Space numbers begin at 1: entry 0 names
  * the file. */
-struct page {
-	struct entry entries[LINK_SPACE_MAX + 2];
+struct high_water_page {
+	struct high_water_entry entries[LINK_SPACE_MAX + 2];
 };
-_Static_assert(sizeof(struct page) == 4096, "the file is one page");
+_Static_assert(sizeof(struct high_water_page) == 4096, "the file is one page");
 
 struct high_water_file {
-	struct page *page;
+	struct high_water_page *page;
 };
 
 /* --- entries -------------------------------------------------------------- */
@@ -70,13 +70,13 @@ static uint64_t add_checksum(uint64_t value, unsigned number, unsigned which)
 	return value | (check ? check : 1) << NUMBER_BITS;
 }
 
-static struct entry *entry_of(const struct high_water_file *f,
-			      const struct link_space *space)
+static struct high_water_entry *entry_of(const struct high_water_file *f,
+					 const struct link_space *space)
 {
 	return &f->page->entries[space->number];
 }
 
-static uint64_t number_of(const struct entry *entry, unsigned which)
+static uint64_t number_of(const struct high_water_entry *entry, unsigned which)
 {
 	return atomic_load(&entry->numbers[which]) & NUMBER_MAX;
 }
@@ -84,7 +84,7 @@ static uint64_t number_of(const struct entry *entry, unsigned which)
 struct high_water high_water_file_get(const struct high_water_file *f,
 				      const struct link_space *space)
 {
-	const struct entry *entry = entry_of(f, space);
+	const struct high_water_entry *entry = entry_of(f, space);
 
 	return (struct high_water){
 		.cursor = number_of(entry, ENTRY_CURSOR),
@@ -93,8 +93,9 @@ struct high_water high_water_file_get(const struct high_water_file *f,
 	};
 }
 
-static void raise_number(struct entry *entry, const struct link_space *space,
-			 unsigned which, uint64_t value)
+static void raise_number(struct high_water_entry *entry,
+			 const struct link_space *space, unsigned which,
+			 uint64_t value)
 {
 	_Atomic uint64_t *at = &entry->numbers[which];
 	uint64_t old = atomic_load(at);
@@ -109,7 +110,7 @@ void high_water_file_note(struct high_water_file *f,
 			  const struct link_space *space,
 			  const struct high_water *high_water)
 {
-	struct entry *entry = entry_of(f, space);
+	struct high_water_entry *entry = entry_of(f, space);
 
 	raise_number(entry, space, ENTRY_CURSOR, high_water->cursor);
 	raise_number(entry, space, ENTRY_MOVES, high_water->moves);
@@ -122,7 +123,7 @@ void high_water_file_note(struct high_water_file *f,
  * incomplete file. */
 static int create_empty_file(const char *path, struct error *err)
 {
-	struct page page = {0};
+	struct high_water_page page = {0};
 	char *fresh = NULL;
 	int fd = -1, status = -1;
 
@@ -167,13 +168,13 @@ static int map_page(struct high_water_file *f, int fd, int flags,
 		flags |= MAP_ANONYMOUS;
 	if (fd >= 0 && fstat(fd, &st))
 		return error_set_errno(err, "%s", path);
-	if (fd >= 0 && st.st_size != (off_t)sizeof(struct page))
+	if (fd >= 0 && st.st_size != (off_t)sizeof(struct high_water_page))
 		return error_set(err, ERROR_CONFIG,
 				 "%s is not a high-water file: it has "
 				 "%jd bytes",
 				 path, (intmax_t)st.st_size);
-	page = mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, flags,
-		    fd, 0);
+	page = mmap(NULL, sizeof(struct high_water_page),
+		    PROT_READ | PROT_WRITE, flags, fd, 0);
 	if (page == MAP_FAILED)
 		return error_set_errno(err, "cannot map %s", path ? path : "");
 	f->page = page;
@@ -184,14 +185,16 @@ static int map_page(struct high_water_file *f, int fd, int flags,
 	return 0;
 }
 
-static bool is_of(const struct entry *entry, const struct link_space *space)
+static bool is_of(const struct high_water_entry *entry,
+		  const struct link_space *space)
 {
 	return !strncmp(entry->name, space->name, sizeof(entry->name)) &&
 	       entry->length == space->length && entry->base == space->base &&
 	       entry->block_size == space->block_size;
 }
 
-static bool is_whole(const struct entry *entry, const struct link_space *space)
+static bool is_whole(const struct high_water_entry *entry,
+		     const struct link_space *space)
 {
 	uint64_t value;
 
@@ -207,7 +210,7 @@ static bool is_whole(const struct entry *entry, const struct link_space *space)
 static int check_entry(struct high_water_file *f, const char *path,
 		       const struct link_space *space, struct error *err)
 {
-	struct entry *entry = entry_of(f, space);
+	struct high_water_entry *entry = entry_of(f, space);
 
 	if (!entry->name[0]) {
 		entry->length = space->length;

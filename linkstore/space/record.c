@@ -220,14 +220,15 @@ static int check_fields(const redisReply *hash, const struct link_space *space,
 	return 0;
 }
 
-struct check {
+struct space_check_call {
 	const struct link_space *space;
 	enum space_use use;
 	int64_t asked; /* clock_boottime_ms */
 };
 
 /* Evaluates the answer of the script space_read, for space_check. */
-static int identity_check(const redisReply *reply, const struct check *check,
+static int identity_check(const redisReply *reply,
+			  const struct space_check_call *check,
 			  struct error *err)
 {
 	const struct link_space *space = check->space;
@@ -418,7 +419,7 @@ static void build_read(struct command *c, const struct link_space *space)
 int space_check(struct redis *redis, const struct link_space *space,
 		enum space_use use, struct error *err)
 {
-	const struct check check = {space, use, clock_boottime_ms()};
+	const struct space_check_call check = {space, use, clock_boottime_ms()};
 	struct command c;
 	redisReply *reply;
 	int status;
@@ -483,7 +484,7 @@ static int parse_check(const redisReply *reply, const void *about,
 }
 
 static const struct call_type check_call = {
-	.about_size = sizeof(struct check),
+	.about_size = sizeof(struct space_check_call),
 	.parse = parse_check,
 	.deliver = call_deliver_done,
 };
@@ -492,7 +493,7 @@ int space_check_async(struct redis_async *redis, const struct link_space *space,
 		      enum space_use use, space_done_fn *fn, void *arg,
 		      struct error *err)
 {
-	const struct check check = {space, use, clock_boottime_ms()};
+	const struct space_check_call check = {space, use, clock_boottime_ms()};
 	struct command c;
 
 	build_read(&c, space);

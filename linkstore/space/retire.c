@@ -34,7 +34,7 @@ struct key_findings {
 
 #define LOOK_AT_ONCE 1024 /* blocks */
 
-struct pass {
+struct retire_pass {
 	const struct key_search *what;
 	const struct link_space *space;
 	struct key_findings found;
@@ -51,8 +51,8 @@ enum carries {
 	CARRIES_ANOTHER, /* codes of another version */
 };
 
-static int what_carries(struct pass *s, uint64_t block, enum carries *ret,
-			struct error *err)
+static int what_carries(struct retire_pass *s, uint64_t block,
+			enum carries *ret, struct error *err)
 {
 	const struct codespace *codes = s->space->codes;
 	bool has = false;
@@ -73,7 +73,7 @@ static int what_carries(struct pass *s, uint64_t block, enum carries *ret,
 	return 0;
 }
 
-static void note_last(struct pass *s, uint64_t *count, int64_t end)
+static void note_last(struct retire_pass *s, uint64_t *count, int64_t end)
 {
 	int64_t until = end + linkstore_config(s->space->store)->quarantine;
 
@@ -82,7 +82,7 @@ static void note_last(struct pass *s, uint64_t *count, int64_t end)
 		s->found.last = until;
 }
 
-static int judge_live(struct pass *s, uint64_t block,
+static int judge_live(struct retire_pass *s, uint64_t block,
 		      const struct block_scan *look, struct error *err)
 {
 	enum carries carries;
@@ -104,7 +104,7 @@ static int judge_live(struct pass *s, uint64_t block,
 
 /* Also checks blocks that were skipped when Redis had lost data: their holder
  * may have made codes. */
-static int judge_lost(struct pass *s, uint64_t block, struct error *err)
+static int judge_lost(struct retire_pass *s, uint64_t block, struct error *err)
 {
 	bool has = false;
 
@@ -115,7 +115,7 @@ static int judge_lost(struct pass *s, uint64_t block, struct error *err)
 	return 0;
 }
 
-static int evaluate_block(struct pass *s, uint64_t block,
+static int evaluate_block(struct retire_pass *s, uint64_t block,
 			  const struct block_scan *look, struct error *err)
 {
 	const struct links_config *config = linkstore_config(s->space->store);
@@ -134,7 +134,7 @@ static int evaluate_block(struct pass *s, uint64_t block,
 
 /* --- all blocks ----------------------------------------------------------- */
 
-static int look_at_noted(struct pass *s, struct error *err)
+static int look_at_noted(struct retire_pass *s, struct error *err)
 {
 	if (reclaim_lock_keep(s->what->redis, s->what->lock, err) ||
 	    block_scan_read(s->what->redis, s->space, s->blocks, s->count,
@@ -148,7 +148,7 @@ static int look_at_noted(struct pass *s, struct error *err)
 	return 0;
 }
 
-static int note_range(struct pass *s, const struct block_range *range,
+static int note_range(struct retire_pass *s, const struct block_range *range,
 		      struct error *err)
 {
 	for (uint64_t block = range->first; block <= range->last; block++) {
@@ -163,7 +163,7 @@ static int note_range(struct pass *s, const struct block_range *range,
 static int note_member(void *arg, const struct set_member *member,
 		       struct error *err)
 {
-	struct pass *s = arg;
+	struct retire_pass *s = arg;
 
 	if (!member->sound)
 		return error_set(err, ERROR_UNSAFE,
@@ -177,7 +177,7 @@ static int note_member(void *arg, const struct set_member *member,
 /* Members come and go under the lock only by grants and hand-backs, which have
  * ended for this version, and by hand, which retiring detects.  So the walk
  * meets every other member. */
-static int walk_all(struct pass *s, struct error *err)
+static int walk_all(struct retire_pass *s, struct error *err)
 {
 	static const enum space_set sets[] = {SET_ISSUED, SET_POOL, SET_OUT};
 
@@ -193,7 +193,7 @@ static int walk_all(struct pass *s, struct error *err)
 static int key_search(const struct key_search *search, struct key_findings *ret,
 		      struct error *err)
 {
-	struct pass *s = calloc(1, sizeof(*s));
+	struct retire_pass *s = calloc(1, sizeof(*s));
 	int status;
 
 	if (!s)

@@ -212,7 +212,7 @@ static int print_json(const struct advised *spaces, size_t count,
 
 #define SAMPLE 200 /* blocks */
 
-struct job {
+struct advise_job {
 	struct session session;
 	struct sampling *samplings;
 	struct advised *advised;
@@ -220,14 +220,14 @@ struct job {
 
 static bool on_pause(void *arg, uint64_t blocks, uint64_t wanted)
 {
-	struct job *job = arg;
+	struct advise_job *job = arg;
 
 	(void)blocks;
 	(void)wanted;
 	return app_should_stop(job->session.app, 0);
 }
 
-static int advise_space(struct job *job, size_t i, uint64_t wanted,
+static int advise_space(struct advise_job *job, size_t i, uint64_t wanted,
 			struct error *err)
 {
 	const struct link_space *space = job->session.spaces[i];
@@ -250,7 +250,7 @@ static int advise_space(struct job *job, size_t i, uint64_t wanted,
 	return 0;
 }
 
-static int advise_spaces(struct job *job, struct error *err)
+static int advise_spaces(struct advise_job *job, struct error *err)
 {
 	const struct options *options = &job->session.options;
 	size_t count = job->session.space_count;
@@ -269,7 +269,7 @@ static int advise_spaces(struct job *job, struct error *err)
 
 int reclaimer_advise(struct app *app, const void *config, struct error *err)
 {
-	struct job job = {0};
+	struct advise_job job = {0};
 	int status = session_open(&job.session, app, config, err);
 
 	if (status == 0)

@@ -11,7 +11,7 @@
 #include "reclaimer/space/due_feed.h"
 
 /* A run over one space. */
-struct run {
+struct chunk_run {
 	const struct space_run *run;
 	struct tally *tally;
 	struct due_feed *feed;
@@ -31,7 +31,8 @@ struct run {
 #define WAIT_EVERY	   200
 
 /* If Redis has lost data, nothing may be changed in the rest. */
-static int check_lost(const struct run *r, uint64_t lost, struct error *err)
+static int check_lost(const struct chunk_run *r, uint64_t lost,
+		      struct error *err)
 {
 	const struct space_run *run = r->run;
 
@@ -47,7 +48,7 @@ static int check_lost(const struct run *r, uint64_t lost, struct error *err)
 
 /* Called before anything is changed: lost blocks of this chunk count as
  * well. */
-static int check_lost_in_chunk(struct run *r, struct error *err)
+static int check_lost_in_chunk(struct chunk_run *r, struct error *err)
 {
 	struct tally found = {0};
 
@@ -61,7 +62,7 @@ static int check_lost_in_chunk(struct run *r, struct error *err)
 
 /* During a run, Redis may start to evict, lose the space, or get another
  * clock. */
-static int check_safety(struct run *r, struct error *err)
+static int check_safety(struct chunk_run *r, struct error *err)
 {
 	int64_t now = clock_monotonic_ms(), redis_ms;
 
@@ -77,7 +78,7 @@ static int check_safety(struct run *r, struct error *err)
 
 /* If a run is killed, the next run waits until its lock expires, so the TTL is
  * short, and the lock is renewed all the time. */
-static int keep_lock(struct run *r, struct error *err)
+static int keep_lock(struct chunk_run *r, struct error *err)
 {
 	int64_t now = clock_monotonic_ms();
 
@@ -89,7 +90,7 @@ static int keep_lock(struct run *r, struct error *err)
 	return 0;
 }
 
-static int reclaim_chunk(struct run *r, struct error *err)
+static int reclaim_chunk(struct chunk_run *r, struct error *err)
 {
 	const struct space_run *run = r->run;
 	const struct settle_merge merge = {
@@ -114,7 +115,7 @@ static int reclaim_chunk(struct run *r, struct error *err)
  * other clients do not wait long behind a slow run, and it stops soon when
  * asked to.
  */
-static size_t next_chunk(const struct run *r)
+static size_t next_chunk(const struct chunk_run *r)
 {
 	const struct space_run *run = r->run;
 	uint64_t blocks = (uint64_t)run->settings->chunk;
@@ -127,7 +128,7 @@ static size_t next_chunk(const struct run *r)
 }
 
 /* Returns how long to wait to keep the rate, in ms. */
-static int rate_delay(const struct run *r)
+static int rate_delay(const struct chunk_run *r)
 {
 	int64_t due, most = r->locked ? r->lock.ttl / 8 : CLOCK_SECOND;
 
@@ -141,7 +142,7 @@ static int rate_delay(const struct run *r)
 	return due < most ? (int)due : (int)most;
 }
 
-static uint64_t estimate_total_blocks(const struct run *r)
+static uint64_t estimate_total_blocks(const struct chunk_run *r)
 {
 	uint64_t blocks = r->tally->scanned + due_feed_left(r->feed);
 	uint64_t most = r->run->max_blocks;
@@ -150,7 +151,8 @@ static uint64_t estimate_total_blocks(const struct run *r)
 }
 
 /* Called between chunks. */
-static int pause_run(struct run *r, bool *ret_interrupted, struct error *err)
+static int pause_run(struct chunk_run *r, bool *ret_interrupted,
+		     struct error *err)
 {
 	const struct space_run *run = r->run;
 
@@ -164,7 +166,7 @@ static int pause_run(struct run *r, bool *ret_interrupted, struct error *err)
 	return 0;
 }
 
-static int process_due_blocks(struct run *r, bool *ret_interrupted,
+static int process_due_blocks(struct chunk_run *r, bool *ret_interrupted,
 			      struct error *err)
 {
 	const struct space_run *run = r->run;
@@ -192,7 +194,7 @@ static int process_due_blocks(struct run *r, bool *ret_interrupted,
 
 /* --- the lock ------------------------------------------------------------- */
 
-static int try_lock(struct run *r, struct error *err)
+static int try_lock(struct chunk_run *r, struct error *err)
 {
 	const struct space_run *run = r->run;
 
@@ -215,7 +217,8 @@ static int wait_left(const struct space_run *run, int64_t since)
 	return left < WAIT_EVERY ? (int)left : WAIT_EVERY;
 }
 
-static int lock_space(struct run *r, bool *ret_interrupted, struct error *err)
+static int lock_space(struct chunk_run *r, bool *ret_interrupted,
+		      struct error *err)
 {
 	const struct space_run *run = r->run;
 	int64_t since = clock_monotonic_ms();
@@ -243,7 +246,7 @@ static int lock_space(struct run *r, bool *ret_interrupted, struct error *err)
 
 /* --- the run -------------------------------------------------------------- */
 
-static int prepare_space_run(struct run *r, bool *ret_interrupted,
+static int prepare_space_run(struct chunk_run *r, bool *ret_interrupted,
 			     struct error *err)
 {
 	const struct space_run *run = r->run;
@@ -267,7 +270,7 @@ static int prepare_space_run(struct run *r, bool *ret_interrupted,
 int space_run(const struct space_run *run, struct tally *tally,
 	      bool *ret_interrupted, struct error *err)
 {
-	struct run r = {.run = run, .tally = tally};
+	struct chunk_run r = {.run = run, .tally = tally};
 	struct error unlock = {0};
 	int status = -1;
 

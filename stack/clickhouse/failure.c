@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct name {
+struct failure_name {
 	enum failure_code code;
 	const char *text;
 };
 
-static const struct name names[] = {
+static const struct failure_name names[] = {
 	{FAILURE_UNKNOWN_TYPE_OF_QUERY, "UNKNOWN_TYPE_OF_QUERY"},
 	{FAILURE_BAD_ARGUMENTS, "BAD_ARGUMENTS"},
 	{FAILURE_NOT_IMPLEMENTED, "NOT_IMPLEMENTED"},

@@ -110,7 +110,7 @@ struct source {
 	struct http_slice data[3]; /* the data after it, in pieces */
 };
 
-struct run {
+struct query_run {
 	struct query *q;
 	const struct query_request *r;
 	struct engine *engine;
@@ -195,7 +195,7 @@ static int write_all(int fd, struct http_slice piece, struct error *err)
 	return 0;
 }
 
-static int run_sql(struct run *run, const char *sql, size_t len,
+static int run_sql(struct query_run *run, const char *sql, size_t len,
 		   const struct engine_params *params)
 {
 	return engine_query(run->engine, run->session, sql, len,
@@ -205,7 +205,7 @@ static int run_sql(struct run *run, const char *sql, size_t len,
 
 /* The rows are passed to the engine as a file without a name and without a
  * disk. */
-static int run_insert(struct run *run, const struct source *from,
+static int run_insert(struct query_run *run, const struct source *from,
 		      const struct engine_params *params)
 {
 	struct buf sql = {0};
@@ -230,7 +230,7 @@ out:
 }
 
 /* A dropped table is gone for every query at once, SYNC or not. */
-static int run_drop(struct run *run, const struct source *from,
+static int run_drop(struct query_run *run, const struct source *from,
 		    const struct engine_params *params)
 {
 	const struct statement *st = &run->q->statement;
@@ -250,7 +250,7 @@ static int run_drop(struct run *run, const struct source *from,
  * query that has begun here but not yet in the engine is ended by a later
  * repetition.
  */
-static int run_kill(struct run *run, const struct kill *kill,
+static int run_kill(struct query_run *run, const struct kill *kill,
 		    const struct engine_params *params)
 {
 	const struct timespec pause = {0, KILL_AGAIN_NS};
@@ -275,7 +275,7 @@ static int run_kill(struct run *run, const struct kill *kill,
 	return rc;
 }
 
-static int run_statement(struct run *run, const struct source *from)
+static int run_statement(struct query_run *run, const struct source *from)
 {
 	const struct kill kill = {from->text, from->len};
 	struct engine_params params = {0};
@@ -296,7 +296,7 @@ static int run_statement(struct run *run, const struct source *from)
 }
 
 /* Runs SET and USE, each by itself; their answers are empty. */
-static int run_small(struct run *run, const struct buf *sql)
+static int run_small(struct query_run *run, const struct buf *sql)
 {
 	int rc;
 
@@ -310,8 +310,8 @@ static int run_small(struct run *run, const struct buf *sql)
 	return rc;
 }
 
-static int prepare_session(struct run *run, const struct query_limits *limits,
-			   bool own_session)
+static int prepare_session(struct query_run *run,
+			   const struct query_limits *limits, bool own_session)
 {
 	struct buf sql = {0};
 	int rc = settings_use(run->r->database, &sql, run->err);
@@ -332,7 +332,7 @@ static int prepare_session(struct run *run, const struct query_limits *limits,
 
 /* Restores a session that outlives the request: settings are reset, and the
  * rest of an answer that failed half-way is removed. */
-static void restore_session(struct run *run)
+static void restore_session(struct query_run *run)
 {
 	static const char drain[] = "SELECT 1 FORMAT Null";
 	struct engine_result ignored = {0};
@@ -351,7 +351,7 @@ static void restore_session(struct run *run)
 	buf_free(&failure);
 }
 
-static int run_in_session(struct run *run, const struct source *from,
+static int run_in_session(struct query_run *run, const struct source *from,
 			  const struct query_limits *limits, bool own_session)
 {
 	if (prepare_session(run, limits, own_session) < 0)
@@ -368,7 +368,7 @@ static int encode_answer(struct query *q, const struct query_request *r,
 			     &q->answer, err);
 }
 
-static int run_all(struct run *run, const struct query_limits *limits,
+static int run_all(struct query_run *run, const struct query_limits *limits,
 		   bool own_session)
 {
 	struct http_slice body;
@@ -405,7 +405,7 @@ void query_run(struct query *q, const struct query_request *r,
 	       struct running *running, const struct query_limits *limits)
 {
 	struct error err = {0};
-	struct run run = {q, r, engine, session, running, &err};
+	struct query_run run = {q, r, engine, session, running, &err};
 
 	q->failed = run_all(&run, limits, session == NULL) < 0;
 	if (q->failed && q->failure.len == 0)

@@ -6,15 +6,15 @@
 
 #include "stack/clickhouse/failure.h"
 
-struct entry {
-	struct entry *next;
+struct running_query {
+	struct running_query *next;
 	bool begun, killed;
 	char id[];
 };
 
 struct running {
 	pthread_mutex_t lock;
-	struct entry *first;
+	struct running_query *first;
 };
 
 struct running *running_new(struct error *err)
@@ -31,11 +31,11 @@ struct running *running_new(struct error *err)
 
 void running_free(struct running *r)
 {
-	struct entry *next;
+	struct running_query *next;
 
 	if (!r)
 		return;
-	for (struct entry *e = r->first; e; e = next) {
+	for (struct running_query *e = r->first; e; e = next) {
 		next = e->next;
 		free(e);
 	}
@@ -45,9 +45,10 @@ void running_free(struct running *r)
 
 /* Returns the place that points to the entry; *place is NULL if there is
  * none. */
-static struct entry **find_running_entry(struct running *r, const char *id)
+static struct running_query **find_running_entry(struct running *r,
+						 const char *id)
 {
-	struct entry **at = &r->first;
+	struct running_query **at = &r->first;
 
 	while (*at && strcmp((*at)->id, id) != 0)
 		at = &(*at)->next;
@@ -56,8 +57,8 @@ static struct entry **find_running_entry(struct running *r, const char *id)
 
 int running_enter(struct running *r, const char *id, struct error *err)
 {
-	struct entry *e = calloc(1, sizeof(*e) + strlen(id) + 1);
-	struct entry **at;
+	struct running_query *e = calloc(1, sizeof(*e) + strlen(id) + 1);
+	struct running_query **at;
 
 	if (!e)
 		return error_set_nomem(err);
@@ -78,7 +79,7 @@ int running_enter(struct running *r, const char *id, struct error *err)
 
 void running_leave(struct running *r, const char *id)
 {
-	struct entry **at, *e;
+	struct running_query **at, *e;
 
 	pthread_mutex_lock(&r->lock);
 	at = find_running_entry(r, id);
@@ -91,7 +92,7 @@ void running_leave(struct running *r, const char *id)
 
 int running_begin(struct running *r, const char *id, struct error *err)
 {
-	struct entry *e;
+	struct running_query *e;
 	bool killed;
 
 	pthread_mutex_lock(&r->lock);
@@ -112,7 +113,7 @@ size_t running_kill(struct running *r,
 	size_t count = 0;
 
 	pthread_mutex_lock(&r->lock);
-	for (struct entry *e = r->first; e; e = e->next) {
+	for (struct running_query *e = r->first; e; e = e->next) {
 		if (!names(e->id, arg))
 			continue;
 		e->killed = true;

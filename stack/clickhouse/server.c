@@ -172,7 +172,7 @@ struct server {
 };
 
 /* One request on its way: loop, worker, loop. */
-struct job {
+struct server_job {
 	struct server *server;
 	struct http_request *http;
 	struct query_request request;
@@ -184,7 +184,7 @@ struct job {
 
 static void job_run(void *arg, unsigned index)
 {
-	struct job *job = arg;
+	struct server_job *job = arg;
 
 	(void)index;
 	query_run(&job->query, &job->request, job->server->engine, job->session,
@@ -193,7 +193,7 @@ static void job_run(void *arg, unsigned index)
 	job->has_id = false;
 }
 
-static void job_free(struct job *job)
+static void job_free(struct server_job *job)
 {
 	struct server *s = job->server;
 
@@ -207,7 +207,7 @@ static void job_free(struct job *job)
 	free(job);
 }
 
-static void log_query(const struct job *job)
+static void log_query(const struct server_job *job)
 {
 	const struct query *q = &job->query;
 	int64_t ms = clock_monotonic_ms() - job->started;
@@ -229,7 +229,7 @@ static void log_query(const struct job *job)
 
 static void job_done(void *arg)
 {
-	struct job *job = arg;
+	struct server_job *job = arg;
 
 	job->server->running--;
 	log_query(job);
@@ -238,7 +238,8 @@ static void job_done(void *arg)
 	job_free(job);
 }
 
-static int submit_job(struct server *s, struct job *job, struct error *err)
+static int submit_job(struct server *s, struct server_job *job,
+		      struct error *err)
 {
 	struct error full = {0};
 
@@ -263,7 +264,7 @@ static int submit_job(struct server *s, struct job *job, struct error *err)
 
 static void handle_query(struct server *s, struct http_request *http)
 {
-	struct job *job = calloc(1, sizeof(*job));
+	struct server_job *job = calloc(1, sizeof(*job));
 	struct error err = {0};
 
 	if (!job) {

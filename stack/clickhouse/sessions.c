@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "stack/clickhouse/failure.h"
 
-struct entry {
+struct named_session {
 	char *id; /* NULL: a free place */
 	struct engine_session *session;
 	bool in_use;
@@ -17,11 +17,11 @@ struct sessions {
 	struct loop *loop;
 	struct loop_timer *timer;
 	struct engine *engine;
-	struct entry *entries;
+	struct named_session *entries;
 	size_t max;
 };
 
-static void drop_session(struct sessions *s, struct entry *e)
+static void drop_session(struct sessions *s, struct named_session *e)
 {
 	engine_close(s->engine, e->session);
 	free(e->id);
@@ -34,7 +34,7 @@ static void drop_old(void *arg)
 	int64_t now = loop_now_ms(s->loop);
 
 	for (size_t i = 0; i < s->max; i++) {
-		struct entry *e = &s->entries[i];
+		struct named_session *e = &s->entries[i];
 
 		if (e->id && !e->in_use && e->end <= now)
 			drop_session(s, e);
@@ -81,12 +81,13 @@ void sessions_free(struct sessions *s)
 
 /* Returns the entry of that name, or else a free one with a NULL id, or
  * NULL. */
-static struct entry *find_session_entry(struct sessions *s, const char *id)
+static struct named_session *find_session_entry(struct sessions *s,
+						const char *id)
 {
-	struct entry *spare = NULL;
+	struct named_session *spare = NULL;
 
 	for (size_t i = 0; i < s->max; i++) {
-		struct entry *e = &s->entries[i];
+		struct named_session *e = &s->entries[i];
 
 		if (!e->id)
 			spare = e;
@@ -96,8 +97,8 @@ static struct entry *find_session_entry(struct sessions *s, const char *id)
 	return spare;
 }
 
-static int open_entry(struct sessions *s, struct entry *e, const char *id,
-		      struct error *err)
+static int open_entry(struct sessions *s, struct named_session *e,
+		      const char *id, struct error *err)
 {
 	e->id = strdup(id);
 	if (!e->id)
@@ -113,7 +114,7 @@ static int open_entry(struct sessions *s, struct entry *e, const char *id,
 struct engine_session *sessions_take(struct sessions *s, const char *id,
 				     bool must_exist, struct error *err)
 {
-	struct entry *e = find_session_entry(s, id);
+	struct named_session *e = find_session_entry(s, id);
 
 	if (!e) {
 		failure_set(err, FAILURE_TOO_MANY_QUERIES,
@@ -139,7 +140,7 @@ struct engine_session *sessions_take(struct sessions *s, const char *id,
 
 void sessions_give_back(struct sessions *s, const char *id, int64_t timeout_ms)
 {
-	struct entry *e = find_session_entry(s, id);
+	struct named_session *e = find_session_entry(s, id);
 
 	e->in_use = false;
 	e->end = loop_now_ms(s->loop) + timeout_ms;

@@ -21,7 +21,7 @@ enum {
 #define TURN_OF_OWNERS 1
 
 /* Direct-mapped: among links that share an entry, the last one stays. */
-struct known {
+struct known_owner {
 	uint64_t link_id; /* 0: none */
 	int64_t until;	  /* monotonic */
 	struct link_owner owner;
@@ -37,7 +37,7 @@ struct live_owners {
 	struct work work; /* has to be first: the worker's query */
 	struct live_owners_options options;
 	pthread_mutex_t lock; /* protects what follows; held in `found` */
-	struct known known[KNOWN_MAX];
+	struct known_owner known[KNOWN_MAX];
 	struct waiting waiting[WAITING_MAX]; /* in order of arrival */
 	size_t count;
 	uint64_t round; /* number of the query, from 1 on */
@@ -51,7 +51,7 @@ struct live_owners {
 };
 
 /* Returns the link's entry, by Fibonacci hashing (Knuth, volume 3, 6.4). */
-static struct known *known_of(struct live_owners *o, uint64_t link_id)
+static struct known_owner *known_of(struct live_owners *o, uint64_t link_id)
 {
 	uint64_t hash = link_id * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -62,7 +62,7 @@ static struct known *known_of(struct live_owners *o, uint64_t link_id)
  */
 static bool hand_out(struct live_owners *o, struct live_event *e, int64_t now)
 {
-	const struct known *k = known_of(o, e->link_id);
+	const struct known_owner *k = known_of(o, e->link_id);
 
 	if (k->link_id != e->link_id || k->until < now)
 		return false;
@@ -92,14 +92,15 @@ static void take_owner(void *arg, uint64_t link_id,
 		       const struct key_link *whose)
 {
 	struct live_owners *o = arg;
-	struct known *k = known_of(o, link_id);
+	struct known_owner *k = known_of(o, link_id);
 	struct link_owner owner;
 
 	if (!link_owner_copy(&owner, whose->account, whose->owner))
 		return;
 	pthread_mutex_lock(&o->lock);
 	link_owner_release(&k->owner);
-	*k = (struct known){link_id, clock_monotonic_ms() + KNOWN_MS, owner};
+	*k = (struct known_owner){link_id, clock_monotonic_ms() + KNOWN_MS,
+				  owner};
 	pthread_mutex_unlock(&o->lock);
 }
 

@@ -8,7 +8,7 @@
 
 /* A record in work.  Values that belong together (the location) come from one
  * file or not at all, so they are collected here first. */
-struct reading {
+struct geo_reading {
 	const MMDB_s *mmdb;
 	const char *language;
 	struct geo_record *record;
@@ -17,10 +17,10 @@ struct reading {
 	uint64_t radius;
 };
 
-struct name {
+struct record_name {
 	const char *text;
 	size_t len;
-	void (*take)(struct reading *r, const MMDB_entry_data_s *value);
+	void (*take)(struct geo_reading *r, const MMDB_entry_data_s *value);
 };
 
 /* `literal` must be a string literal. */
@@ -51,8 +51,9 @@ static void keep_code(struct geo_text *text, struct geo_text found)
 		keep_first_text(text, found);
 }
 
-static const struct name *find_name(const MMDB_entry_data_s *key,
-				    const struct name *names, size_t count)
+static const struct record_name *find_name(const MMDB_entry_data_s *key,
+					   const struct record_name *names,
+					   size_t count)
 {
 	struct geo_text text = text_of(key);
 
@@ -64,8 +65,8 @@ static const struct name *find_name(const MMDB_entry_data_s *key,
 }
 
 /* Calls the matching function for each of a map's values. */
-static void take_map(struct reading *r, const MMDB_entry_data_s *map,
-		     const struct name *names, size_t count)
+static void take_map(struct geo_reading *r, const MMDB_entry_data_s *map,
+		     const struct record_name *names, size_t count)
 {
 	uint32_t at = map->offset_to_next;
 
@@ -73,7 +74,7 @@ static void take_map(struct reading *r, const MMDB_entry_data_s *map,
 		return;
 	for (uint32_t i = 0; i < map->data_size; i++) {
 		MMDB_entry_data_s key, value;
-		const struct name *name;
+		const struct record_name *name;
 
 		if (!mmdb_value_take(r->mmdb, &at, &key) ||
 		    !mmdb_value_take(r->mmdb, &at, &value))
@@ -96,7 +97,7 @@ static bool is_language(const MMDB_entry_data_s *key, const char *language)
 
 /* Chooses from {de: ..., en: ...}: the wanted language, else English, else
  * any. */
-static struct geo_text best_name(const struct reading *r,
+static struct geo_text best_name(const struct geo_reading *r,
 				 const MMDB_entry_data_s *names)
 {
 	struct geo_text best = {"", 0};
@@ -123,7 +124,7 @@ static struct geo_text best_name(const struct reading *r,
 }
 
 /* Keeps the best of the names that `path` leads to from a value. */
-static void keep_name(const struct reading *r, const MMDB_entry_data_s *v,
+static void keep_name(const struct geo_reading *r, const MMDB_entry_data_s *v,
 		      const char *const path[], struct geo_text *text)
 {
 	MMDB_entry_data_s names;
@@ -167,7 +168,7 @@ static double real_of(const MMDB_entry_data_s *v)
 }
 
 /* Returns a code that is the value itself, or the value's member `key`. */
-static struct geo_text code_of(const struct reading *r,
+static struct geo_text code_of(const struct geo_reading *r,
 			       const MMDB_entry_data_s *v, const char *key)
 {
 	const char *const path[] = {key, NULL};
@@ -180,27 +181,27 @@ static struct geo_text code_of(const struct reading *r,
 	return text_of(v);
 }
 
-static void take_continent(struct reading *r, const MMDB_entry_data_s *v)
+static void take_continent(struct geo_reading *r, const MMDB_entry_data_s *v)
 {
 	keep_code(&r->record->continent, code_of(r, v, "code"));
 }
 
-static void take_country(struct reading *r, const MMDB_entry_data_s *v)
+static void take_country(struct geo_reading *r, const MMDB_entry_data_s *v)
 {
 	keep_code(&r->record->country, code_of(r, v, "iso_code"));
 }
 
-static void take_registered(struct reading *r, const MMDB_entry_data_s *v)
+static void take_registered(struct geo_reading *r, const MMDB_entry_data_s *v)
 {
 	keep_code(&r->registered, code_of(r, v, "iso_code"));
 }
 
-static void take_represented(struct reading *r, const MMDB_entry_data_s *v)
+static void take_represented(struct geo_reading *r, const MMDB_entry_data_s *v)
 {
 	keep_code(&r->represented, code_of(r, v, "iso_code"));
 }
 
-static void take_region(struct reading *r, const MMDB_entry_data_s *v)
+static void take_region(struct geo_reading *r, const MMDB_entry_data_s *v)
 {
 	static const char *const path[] = {"0", "names", NULL};
 
@@ -208,7 +209,7 @@ static void take_region(struct reading *r, const MMDB_entry_data_s *v)
 	keep_name(r, v, path, &r->record->region);
 }
 
-static void take_city(struct reading *r, const MMDB_entry_data_s *v)
+static void take_city(struct geo_reading *r, const MMDB_entry_data_s *v)
 {
 	static const char *const path[] = {"names", NULL};
 
@@ -216,33 +217,33 @@ static void take_city(struct reading *r, const MMDB_entry_data_s *v)
 	keep_name(r, v, path, &r->record->city);
 }
 
-static void take_postal(struct reading *r, const MMDB_entry_data_s *v)
+static void take_postal(struct geo_reading *r, const MMDB_entry_data_s *v)
 {
 	keep_first_text(&r->record->postal_code, code_of(r, v, "code"));
 }
 
-static void take_time_zone(struct reading *r, const MMDB_entry_data_s *v)
+static void take_time_zone(struct geo_reading *r, const MMDB_entry_data_s *v)
 {
 	keep_first_text(&r->record->time_zone, text_of(v));
 }
 
-static void take_latitude(struct reading *r, const MMDB_entry_data_s *v)
+static void take_latitude(struct geo_reading *r, const MMDB_entry_data_s *v)
 {
 	r->latitude = real_of(v);
 }
 
-static void take_longitude(struct reading *r, const MMDB_entry_data_s *v)
+static void take_longitude(struct geo_reading *r, const MMDB_entry_data_s *v)
 {
 	r->longitude = real_of(v);
 }
 
-static void take_radius(struct reading *r, const MMDB_entry_data_s *v)
+static void take_radius(struct geo_reading *r, const MMDB_entry_data_s *v)
 {
 	number_of(v, &r->radius);
 }
 
 /* Accepts a number, or "AS64496". */
-static void take_asn(struct reading *r, const MMDB_entry_data_s *v)
+static void take_asn(struct geo_reading *r, const MMDB_entry_data_s *v)
 {
 	struct geo_text t = text_of(v);
 	uint64_t asn = 0;
@@ -258,14 +259,14 @@ static void take_asn(struct reading *r, const MMDB_entry_data_s *v)
 		r->record->asn = (uint32_t)asn;
 }
 
-static void take_as_org(struct reading *r, const MMDB_entry_data_s *v)
+static void take_as_org(struct geo_reading *r, const MMDB_entry_data_s *v)
 {
 	keep_first_text(&r->record->as_org, text_of(v));
 }
 
-static void take_location(struct reading *r, const MMDB_entry_data_s *v)
+static void take_location(struct geo_reading *r, const MMDB_entry_data_s *v)
 {
-	static const struct name names[] = {
+	static const struct record_name names[] = {
 		NAME("latitude", take_latitude),
 		NAME("longitude", take_longitude),
 		NAME("accuracy_radius", take_radius),
@@ -276,9 +277,9 @@ static void take_location(struct reading *r, const MMDB_entry_data_s *v)
 }
 
 /* Enterprise files have the network here. */
-static void take_traits(struct reading *r, const MMDB_entry_data_s *v)
+static void take_traits(struct geo_reading *r, const MMDB_entry_data_s *v)
 {
-	static const struct name names[] = {
+	static const struct record_name names[] = {
 		NAME("autonomous_system_number", take_asn),
 		NAME("autonomous_system_organization", take_as_org),
 	};
@@ -289,7 +290,7 @@ static void take_traits(struct reading *r, const MMDB_entry_data_s *v)
 /* --- the record -------------------------------------------------------- */
 
 /* MaxMind's names, and the equivalent names of flat files. */
-static const struct name top_names[] = {
+static const struct record_name top_names[] = {
 	NAME("city", take_city),
 	NAME("continent", take_continent),
 	NAME("country", take_country),
@@ -316,7 +317,7 @@ static const struct name top_names[] = {
 };
 
 /* 0 N 0 E is in the sea: files use it for an unknown location. */
-static void keep_location(struct reading *r)
+static void keep_location(struct geo_reading *r)
 {
 	if (r->record->located || !(fabs(r->latitude) <= 90) ||
 	    !(fabs(r->longitude) <= 180) ||
@@ -332,13 +333,13 @@ static void keep_location(struct reading *r)
 void geo_record_take(const MMDB_s *mmdb, uint32_t offset, const char *language,
 		     struct geo_record *record)
 {
-	struct reading r = {.mmdb = mmdb,
-			    .language = language,
-			    .record = record,
-			    .registered = {"", 0},
-			    .represented = {"", 0},
-			    .latitude = NAN,
-			    .longitude = NAN};
+	struct geo_reading r = {.mmdb = mmdb,
+				.language = language,
+				.record = record,
+				.registered = {"", 0},
+				.represented = {"", 0},
+				.latitude = NAN,
+				.longitude = NAN};
 	MMDB_entry_data_s map;
 
 	if (!mmdb_value_step(mmdb, &offset, &map))

@@ -36,7 +36,7 @@ enum {
 	SEPARATOR = 16,	    /* zeros between tree and data */
 };
 
-struct check {
+struct mmdb_check {
 	const MMDB_s *mmdb;
 	const char *part;
 	uint32_t size; /* bytes of the data */
@@ -55,14 +55,14 @@ struct check {
 	struct error *err;
 };
 
-static int broken_data(struct check *c, uint32_t offset, const char *what)
+static int broken_data(struct mmdb_check *c, uint32_t offset, const char *what)
 {
 	return error_set(c->err, ERROR_INPUT, "broken at byte %u of its %s: %s",
 			 offset, c->part, what);
 }
 
 /* Returns false if it was visited before. */
-static bool mark_value_visited(struct check *c, uint32_t offset)
+static bool mark_value_visited(struct mmdb_check *c, uint32_t offset)
 {
 	uint8_t bit = (uint8_t)(1u << (offset & 7));
 
@@ -81,7 +81,7 @@ static bool is_known(uint32_t type)
 
 /* Checks the value at *offset and all in it, except what was visited before;
  * moves past it. */
-static int check_value(struct check *c, uint32_t *offset, unsigned depth,
+static int check_value(struct mmdb_check *c, uint32_t *offset, unsigned depth,
 		       bool is_key)
 {
 	uint32_t at = *offset, count, inner;
@@ -113,7 +113,7 @@ static int check_value(struct check *c, uint32_t *offset, unsigned depth,
 	return 0;
 }
 
-static int check_languages(struct check *c)
+static int check_languages(struct mmdb_check *c)
 {
 	static const char *const path[] = {"languages", NULL};
 	MMDB_entry_s start = {c->mmdb, 0};
@@ -135,14 +135,14 @@ static int check_languages(struct check *c)
 	return 0;
 }
 
-static int broken_node(struct check *c, uint32_t node, const char *what)
+static int broken_node(struct mmdb_check *c, uint32_t node, const char *what)
 {
 	return error_set(c->err, ERROR_INPUT,
 			 "broken at node %u of its tree: %s", node, what);
 }
 
 /* Checks a record that is not a node. */
-static int check_leaf(struct check *c, uint32_t node, uint64_t record)
+static int check_leaf(struct mmdb_check *c, uint32_t node, uint64_t record)
 {
 	uint64_t offset = record - c->mmdb->metadata.node_count;
 	uint32_t at;
@@ -158,10 +158,10 @@ static int check_leaf(struct check *c, uint32_t node, uint64_t record)
 	return check_value(c, &at, 0, false);
 }
 
-static int check_node(struct check *c, uint32_t node, unsigned depth);
+static int check_node(struct mmdb_check *c, uint32_t node, unsigned depth);
 
 /* Returns the number of bits below a node's record, -1 on failure. */
-static int check_branch(struct check *c, uint32_t node, uint64_t record,
+static int check_branch(struct mmdb_check *c, uint32_t node, uint64_t record,
 			unsigned depth)
 {
 	unsigned height;
@@ -178,7 +178,7 @@ static int check_branch(struct check *c, uint32_t node, uint64_t record,
 
 /* Parts of a tree may be shared (6to4 is IPv4 once more), but there must be no
  * cycles: they are longer than any address. */
-static int check_node(struct check *c, uint32_t node, unsigned depth)
+static int check_node(struct mmdb_check *c, uint32_t node, unsigned depth)
 {
 	MMDB_search_node_s n;
 	int left, right;
@@ -201,12 +201,12 @@ static int check_node(struct check *c, uint32_t node, unsigned depth)
  * library reads them; called before MMDB_open. */
 static int check_metadata(const MMDB_s *metadata, struct error *err)
 {
-	struct check c = {.mmdb = metadata,
-			  .part = "metadata",
-			  .size = metadata->data_section_size,
-			  .record_left = VALUES_MAX,
-			  .left = VALUES_MAX,
-			  .err = err};
+	struct mmdb_check c = {.mmdb = metadata,
+			       .part = "metadata",
+			       .size = metadata->data_section_size,
+			       .record_left = VALUES_MAX,
+			       .left = VALUES_MAX,
+			       .err = err};
 	uint32_t at = 0;
 
 	/* The library subtracts up to this number from the size. */
@@ -222,11 +222,11 @@ static int check_metadata(const MMDB_s *metadata, struct error *err)
 static int check_database(const MMDB_s *mmdb, uint32_t data_size,
 			  struct error *err)
 {
-	struct check c = {.mmdb = mmdb,
-			  .part = "data",
-			  .size = data_size,
-			  .left = VALUES_MAX + 8 * (uint64_t)data_size,
-			  .err = err};
+	struct mmdb_check c = {.mmdb = mmdb,
+			       .part = "data",
+			       .size = data_size,
+			       .left = VALUES_MAX + 8 * (uint64_t)data_size,
+			       .err = err};
 	int status = -1;
 
 	c.heights = calloc(mmdb->metadata.node_count, 1);

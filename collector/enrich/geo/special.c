@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum kind {
+enum address_kind {
 	PUBLIC,
 	PRIVATE,
 	LOOPBACK,
@@ -20,13 +20,13 @@ static const char *const names[] = {
 	"shared", "documentation", "reserved", "multicast",
 };
 
-struct range {
+struct address_range {
 	uint8_t prefix[4]; /* the first 32 bits are enough for all ranges */
 	unsigned bits;
-	enum kind kind;
+	enum address_kind kind;
 };
 
-static const struct range v4_ranges[] = {
+static const struct address_range v4_ranges[] = {
 	{{0, 0, 0, 0}, 8, RESERVED},
 	{{10, 0, 0, 0}, 8, PRIVATE},
 	{{100, 64, 0, 0}, 10, SHARED},
@@ -45,7 +45,7 @@ static const struct range v4_ranges[] = {
 };
 
 /* The first match counts. */
-static const struct range v6_ranges[] = {
+static const struct address_range v6_ranges[] = {
 	{{0x00, 0x64, 0xff, 0x9b}, 32, PRIVATE},  /* local-use NAT64 */
 	{{0x20, 0x01, 0x00, 0x02}, 32, RESERVED}, /* benchmarks */
 	{{0x20, 0x01, 0x00, 0x10}, 28, RESERVED}, /* former ORCHID */
@@ -66,8 +66,9 @@ static uint32_t first_word(const uint8_t bytes[4])
 	       (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-static enum kind find_kind_in_ranges(const struct range *ranges, size_t count,
-				     const uint8_t bytes[4])
+static enum address_kind find_kind_in_ranges(const struct address_range *ranges,
+					     size_t count,
+					     const uint8_t bytes[4])
 {
 	for (size_t i = 0; i < count; i++) {
 		uint32_t differ =

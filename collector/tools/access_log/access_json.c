@@ -25,7 +25,7 @@ struct access_json {
 };
 
 /* The target of a line that is read. */
-struct reading {
+struct json_reading {
 	struct access_json *j;
 	struct access_unknown *unknown;
 	struct access_fields *fields;
@@ -176,7 +176,7 @@ static bool is_chosen(const struct access_json *j, const char *path)
 	return false;
 }
 
-static void take_value(struct reading *r, const json_t *value)
+static void take_value(struct json_reading *r, const json_t *value)
 {
 	unsigned rank;
 	enum access_field field =
@@ -199,7 +199,7 @@ static void take_value(struct reading *r, const json_t *value)
 	r->ranks[field] = rank;
 }
 
-static void take_object(struct reading *r, json_t *object, size_t len,
+static void take_object(struct json_reading *r, json_t *object, size_t len,
 			unsigned depth)
 {
 	const char *key;
@@ -221,7 +221,7 @@ static void take_object(struct reading *r, json_t *object, size_t len,
 	}
 }
 
-static void take_chosen(struct reading *r)
+static void take_chosen(struct json_reading *r)
 {
 	for (int i = 0; i < ACCESS_FIELD_COUNT; i++) {
 		enum access_field field = (enum access_field)i;
@@ -256,7 +256,8 @@ int access_json_read(struct access_json *j, const char *line, size_t len,
 		     struct access_unknown *unknown,
 		     struct access_fields *ret_fields, struct error *err)
 {
-	struct reading r = {.j = j, .unknown = unknown, .fields = ret_fields};
+	struct json_reading r = {
+		.j = j, .unknown = unknown, .fields = ret_fields};
 	json_error_t at = {0};
 
 	*ret_fields = (struct access_fields){0};

@@ -5,13 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
-struct name {
+struct access_name {
 	const char *name;
 	enum access_field field;
 };
 
 /* Headers of requests, for all formats. */
-static const struct name headers[] = {
+static const struct access_name headers[] = {
 	{"Referer", ACCESS_REFERRER},
 	{"User-Agent", ACCESS_USER_AGENT},
 	{"Accept-Language", ACCESS_LANGUAGE},
@@ -39,7 +39,7 @@ static const struct name headers[] = {
 };
 
 /* nginx's variables; $http_NAME is any header. */
-static const struct name variables[] = {
+static const struct access_name variables[] = {
 	{"remote_addr", ACCESS_ADDRESS},
 	{"proxy_protocol_addr", ACCESS_CLIENT},
 	{"proxy_add_x_forwarded_for", ACCESS_FORWARDED},
@@ -60,7 +60,7 @@ static const struct name variables[] = {
 };
 
 /* If several keys have the same field, the first in this list counts. */
-static const struct name keys[] = {
+static const struct access_name keys[] = {
 	/* Caddy; its request.headers.NAME are headers. */
 	{"request.client_ip", ACCESS_CLIENT},
 	{"request.remote_ip", ACCESS_ADDRESS},
@@ -174,7 +174,7 @@ static const struct name keys[] = {
 };
 
 /* The W3C's extended format; cs(NAME) is any header. */
-static const struct name columns[] = {
+static const struct access_name columns[] = {
 	{"c-ip", ACCESS_ADDRESS},
 	{"x-forwarded-for", ACCESS_FORWARDED},
 	{"date", ACCESS_DATE},
@@ -191,7 +191,7 @@ static const struct name columns[] = {
 	{NULL, ACCESS_PASSED},
 };
 
-static const struct name fields[] = {
+static const struct access_name fields[] = {
 	{"address", ACCESS_ADDRESS},   {"forwarded", ACCESS_FORWARDED},
 	{"client", ACCESS_CLIENT},     {"time", ACCESS_TIME},
 	{"date", ACCESS_DATE},	       {"request", ACCESS_REQUEST},
@@ -202,8 +202,8 @@ static const struct name fields[] = {
 	{"purpose", ACCESS_PURPOSE},   {NULL, ACCESS_PASSED},
 };
 
-static const struct name *find_row(const struct name *names, const char *name,
-				   size_t len)
+static const struct access_name *find_row(const struct access_name *names,
+					  const char *name, size_t len)
 {
 	while (names->name && (strlen(names->name) != len ||
 			       strncasecmp(names->name, name, len) != 0))
@@ -211,14 +211,14 @@ static const struct name *find_row(const struct name *names, const char *name,
 	return names;
 }
 
-static enum access_field find_field(const struct name *names, const char *name,
-				    size_t len)
+static enum access_field find_field(const struct access_name *names,
+				    const char *name, size_t len)
 {
 	return find_row(names, name, len)->field;
 }
 
 /* Finds a header whose dashes may be written as underscores. */
-static const struct name *find_header(const char *name, size_t len)
+static const struct access_name *find_header(const char *name, size_t len)
 {
 	char dashed[64];
 
@@ -271,7 +271,7 @@ enum access_field access_field_of_variable(const char *name, size_t len)
 enum access_field access_field_of_column(const char *name, size_t len,
 					 unsigned *ret_rank)
 {
-	const struct name *row = find_row(columns, name, len);
+	const struct access_name *row = find_row(columns, name, len);
 
 	*ret_rank = (unsigned)(row - columns);
 	if (!row->name && name_has_prefix(name, len, "cs(") &&
@@ -282,7 +282,7 @@ enum access_field access_field_of_column(const char *name, size_t len,
 
 /* Finds the header of the request in a key: "request.headers.User-Agent",
  * "request_User-Agent", "http_user_agent", "cs(User-Agent)". */
-static const struct name *find_header_key(const char *name, size_t len)
+static const struct access_name *find_header_key(const char *name, size_t len)
 {
 	static const char *const before[] = {"request.headers.",
 					     "req.headers.",
@@ -294,7 +294,7 @@ static const struct name *find_header_key(const char *name, size_t len)
 
 	for (size_t i = 0; before[i]; i++) {
 		size_t n = strlen(before[i]);
-		const struct name *row;
+		const struct access_name *row;
 
 		if (!name_has_prefix(name, len, before[i]))
 			continue;
@@ -308,7 +308,7 @@ static const struct name *find_header_key(const char *name, size_t len)
 enum access_field access_field_of_key(const char *name, size_t len,
 				      unsigned *ret_rank)
 {
-	const struct name *row = find_row(variables, name, len);
+	const struct access_name *row = find_row(variables, name, len);
 	unsigned rank;
 
 	*ret_rank = (unsigned)(row - variables);
@@ -331,6 +331,6 @@ enum access_field access_field_by_name(const char *name, size_t len)
 
 void access_field_put_names(struct buf *to)
 {
-	for (const struct name *row = fields; row->name; row++)
+	for (const struct access_name *row = fields; row->name; row++)
 		buf_printf(to, "%s%s", row == fields ? "" : ", ", row->name);
 }

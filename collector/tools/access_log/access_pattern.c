@@ -19,7 +19,7 @@ enum {
 };
 
 /* A literal text or a field; the two alternate. */
-struct piece {
+struct pattern_piece {
 	size_t literal; /* the text's place in access_pattern.literals */
 	size_t len;	/* 0: a field */
 	enum access_field field;
@@ -28,7 +28,7 @@ struct piece {
 };
 
 struct access_pattern {
-	struct piece pieces[PIECES_MAX];
+	struct pattern_piece pieces[PIECES_MAX];
 	size_t count;
 	struct buf literals;
 	char *time_format; /* for strptime; NULL: automatic */
@@ -43,13 +43,13 @@ static int refuse_format(const char *what, const char *at, struct error *err)
 
 static int add_literal(struct access_pattern *p, char c, struct error *err)
 {
-	struct piece *last = p->count ? &p->pieces[p->count - 1] : NULL;
+	struct pattern_piece *last = p->count ? &p->pieces[p->count - 1] : NULL;
 
 	if (!last || !last->len) {
 		if (p->count == PIECES_MAX)
 			return refuse_format("too many pieces", "", err);
 		last = &p->pieces[p->count++];
-		*last = (struct piece){.literal = p->literals.len};
+		*last = (struct pattern_piece){.literal = p->literals.len};
 	}
 	buf_putc(&p->literals, c);
 	last->len++;
@@ -59,7 +59,8 @@ static int add_literal(struct access_pattern *p, char c, struct error *err)
 static int add_field(struct access_pattern *p, enum access_field field,
 		     bool blanks, const char *at, struct error *err)
 {
-	const struct piece *last = p->count ? &p->pieces[p->count - 1] : NULL;
+	const struct pattern_piece *last =
+		p->count ? &p->pieces[p->count - 1] : NULL;
 	bool quoted = last && last->len && p->literals.len &&
 		      p->literals.data[p->literals.len - 1] == '"';
 
@@ -68,7 +69,7 @@ static int add_field(struct access_pattern *p, enum access_field field,
 				     err);
 	if (p->count == PIECES_MAX)
 		return refuse_format("too many pieces", at, err);
-	p->pieces[p->count++] = (struct piece){
+	p->pieces[p->count++] = (struct pattern_piece){
 		.field = field, .quoted = quoted, .blanks = blanks};
 	return 0;
 }
@@ -285,7 +286,7 @@ const char *access_pattern_passed(struct access_pattern *p)
 
 /* --- lines ---------------------------------------------------------------- */
 
-struct reading {
+struct pattern_reading {
 	const struct access_pattern *p;
 	const char *line;
 	size_t len;
@@ -296,13 +297,13 @@ struct reading {
 static struct access_text literal_of(const struct access_pattern *p,
 				     size_t piece)
 {
-	const struct piece *l = &p->pieces[piece];
+	const struct pattern_piece *l = &p->pieces[piece];
 
 	return (struct access_text){p->literals.data + l->literal, l->len};
 }
 
-static int refuse_line(const struct reading *r, struct access_text expected,
-		       struct error *err)
+static int refuse_line(const struct pattern_reading *r,
+		       struct access_text expected, struct error *err)
 {
 	if (!expected.len)
 		return error_set(err, ERROR_INPUT,
@@ -314,7 +315,7 @@ static int refuse_line(const struct reading *r, struct access_text expected,
 }
 
 /* Finds the text `end` at r->at or later; escaped bytes do not count. */
-static bool find_end(const struct reading *r, struct access_text end,
+static bool find_end(const struct pattern_reading *r, struct access_text end,
 		     bool quoted, size_t *ret_at)
 {
 	const char *found;
@@ -357,7 +358,7 @@ static char unescape_line_char(const char *at, size_t len, size_t *ret_len)
 	return '\\';
 }
 
-static struct access_text clean_field_text(struct reading *r,
+static struct access_text clean_field_text(struct pattern_reading *r,
 					   enum access_field field,
 					   struct access_text t)
 {
@@ -383,7 +384,7 @@ static struct access_text clean_field_text(struct reading *r,
 
 /* A blank ends a field that is not quoted, unless the format has another end;
  * in names of users and in times it is part of the field. */
-static bool has_blank(const struct piece *piece, struct access_text end,
+static bool has_blank(const struct pattern_piece *piece, struct access_text end,
 		      struct access_text t)
 {
 	if (piece->blanks || piece->quoted)
@@ -401,7 +402,7 @@ static bool is_address(enum access_field field)
 
 /* An address before a port ("%h:%p") ends at the last colon before a blank,
  * since IPv6 addresses contain colons. */
-static size_t last_colon(const struct reading *r, size_t first)
+static size_t last_colon(const struct pattern_reading *r, size_t first)
 {
 	for (size_t i = first; i < r->len && r->line[i] != ' '; i++)
 		if (r->line[i] == ':')
@@ -409,23 +410,23 @@ static size_t last_colon(const struct reading *r, size_t first)
 	return first;
 }
 
-static bool is_list(const struct piece *piece, struct access_text t)
+static bool is_list(const struct pattern_piece *piece, struct access_text t)
 {
 	return is_address(piece->field) && t.len && memchr(t.data, ',', t.len);
 }
 
 /* Finds the next place after `at` where the field may end. */
-static bool find_next(const struct reading *r, struct access_text end,
+static bool find_next(const struct pattern_reading *r, struct access_text end,
 		      size_t at, size_t *ret_at)
 {
-	struct reading rest = *r;
+	struct pattern_reading rest = *r;
 
 	rest.at = at + 1;
 	return find_end(&rest, end, false, ret_at);
 }
 
 /* "1.2.3.4, 5.6.7.8" is one field although blanks end other fields. */
-static size_t list_end(const struct reading *r, struct access_text end,
+static size_t list_end(const struct pattern_reading *r, struct access_text end,
 		       size_t at)
 {
 	size_t next;
@@ -438,7 +439,7 @@ static size_t list_end(const struct reading *r, struct access_text end,
 
 /* Returns the end of the longest text from here on that is a time and ends at
  * an allowed place. */
-static size_t time_end(const struct reading *r, struct access_text end,
+static size_t time_end(const struct pattern_reading *r, struct access_text end,
 		       size_t at)
 {
 	size_t longest = at, next = at;
@@ -457,8 +458,8 @@ static size_t time_end(const struct reading *r, struct access_text end,
 }
 
 /* A field that ends at a blank may contain blanks itself. */
-static size_t extend_field_end(const struct reading *r,
-			       const struct piece *piece,
+static size_t extend_field_end(const struct pattern_reading *r,
+			       const struct pattern_piece *piece,
 			       struct access_text end, size_t stop)
 {
 	if (piece->quoted || !end.len)
@@ -472,11 +473,11 @@ static size_t extend_field_end(const struct reading *r,
 	return piece->field == ACCESS_TIME ? time_end(r, end, stop) : stop;
 }
 
-static int read_field(struct reading *r, size_t i, struct access_fields *fields,
-		      struct error *err)
+static int read_field(struct pattern_reading *r, size_t i,
+		      struct access_fields *fields, struct error *err)
 {
 	static const struct access_text blank = {" ", 1};
-	const struct piece *piece = &r->p->pieces[i];
+	const struct pattern_piece *piece = &r->p->pieces[i];
 	bool last = i + 1 == r->p->count;
 	struct access_text end =
 		last ? (struct access_text){0} : literal_of(r->p, i + 1);
@@ -506,7 +507,7 @@ static int read_field(struct reading *r, size_t i, struct access_fields *fields,
 	return 0;
 }
 
-static int read_literal(struct reading *r, size_t i, struct error *err)
+static int read_literal(struct pattern_reading *r, size_t i, struct error *err)
 {
 	struct access_text t = literal_of(r->p, i);
 
@@ -521,7 +522,7 @@ int access_pattern_read(const struct access_pattern *p, const char *line,
 			size_t len, struct buf *scratch,
 			struct access_fields *ret_fields, struct error *err)
 {
-	struct reading r = {p, line, len, 0, scratch};
+	struct pattern_reading r = {p, line, len, 0, scratch};
 
 	*ret_fields = (struct access_fields){0};
 	buf_reset(scratch);

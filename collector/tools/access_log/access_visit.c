@@ -138,13 +138,13 @@ static struct access_text node_of(struct access_text element)
 }
 
 /* The result of searching a list. */
-struct found {
+struct found_address {
 	struct address address;
 	/* The first that is neither an address nor "none". */
 	struct access_text odd;
 };
 
-static void read_from_left(struct access_text list, struct found *ret)
+static void read_from_left(struct access_text list, struct found_address *ret)
 {
 	struct address a;
 
@@ -187,7 +187,7 @@ static struct address last_of(struct access_text list)
  * peer: the proxy whose header is in the log added that entry. */
 static void read_from_right(const struct network_list *proxies,
 			    const struct address *peer, struct access_text list,
-			    struct found *ret)
+			    struct found_address *ret)
 {
 	const enum forwarded_style style =
 		is_forwarded(list) ? FORWARDED_RFC7239 : FORWARDED_LIST;
@@ -226,8 +226,8 @@ static int read_peer(const struct access_text *t,
 }
 
 static int read_list(struct access_text list, const struct access_rules *rules,
-		     const struct address *peer, bool must, struct found *ret,
-		     struct error *err)
+		     const struct address *peer, bool must,
+		     struct found_address *ret, struct error *err)
 {
 	if (rules->proxies)
 		read_from_right(rules->proxies, peer, list, ret);
@@ -262,7 +262,7 @@ static int read_client(const struct access_text *t,
 		       struct access_text *ret_odd, struct error *err)
 {
 	struct access_text list = t[ACCESS_FORWARDED];
-	struct found found = {0}, client = {0};
+	struct found_address found = {0}, client = {0};
 
 	if (t[ACCESS_CLIENT].len && may_say(rules, peer))
 		read_from_left(t[ACCESS_CLIENT], &client);
@@ -289,7 +289,7 @@ static int read_address(const struct access_fields *fields,
 {
 	const struct access_text *t = fields->texts;
 	struct address client = {0};
-	struct found found = {0};
+	struct found_address found = {0};
 
 	if (read_peer(t, rules, &client, err) < 0)
 		return -1;

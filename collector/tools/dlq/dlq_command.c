@@ -72,7 +72,7 @@ static int read_marks(struct dlq *d, struct error *err)
 #define BYTES_SIZE  56
 
 /* A letter to show. */
-struct line {
+struct dead_letter_line {
 	int64_t time_ms;
 	int32_t at_partition;
 	int64_t at_offset;
@@ -87,7 +87,7 @@ struct line {
 
 struct list {
 	struct dlq *dlq;
-	struct line *lines; /* room for twice the limit */
+	struct dead_letter_line *lines; /* room for twice the limit */
 	size_t count;
 	uint64_t letters, copies, replayed, foreign;
 };
@@ -95,7 +95,7 @@ struct list {
 /* The newest letter comes first. */
 static int compare_letter_lines(const void *a, const void *b)
 {
-	const struct line *x = a, *y = b;
+	const struct dead_letter_line *x = a, *y = b;
 
 	if (x->time_ms != y->time_ms)
 		return x->time_ms < y->time_ms ? 1 : -1;
@@ -115,12 +115,12 @@ static void keep_newest(struct list *l)
 
 static void add_line(struct list *l, const struct dlq_record *letter)
 {
-	struct line *line;
+	struct dead_letter_line *line;
 
 	if (l->count == 2 * (size_t)l->dlq->limit)
 		keep_newest(l);
 	line = &l->lines[l->count++];
-	*line = (struct line){
+	*line = (struct dead_letter_line){
 		.time_ms = letter->time_ms,
 		.at_partition = letter->at_partition,
 		.at_offset = letter->at_offset,
@@ -180,7 +180,7 @@ static int print_list_text(const struct list *l, struct error *err)
 	char text[TOPIC_SIZE + 40];
 
 	for (size_t i = 0; i < l->count; i++) {
-		const struct line *it = &l->lines[i];
+		const struct dead_letter_line *it = &l->lines[i];
 
 		snprintf(text, sizeof(text), "%" PRId32 ":%" PRId64,
 			 it->at_partition, it->at_offset);
@@ -212,7 +212,8 @@ static int print_list_text(const struct list *l, struct error *err)
 	return 0;
 }
 
-static json_t *line_json(const struct list *l, const struct line *it)
+static json_t *line_json(const struct list *l,
+			 const struct dead_letter_line *it)
 {
 	char text[RFC3339_TEXT_MAX];
 

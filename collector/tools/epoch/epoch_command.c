@@ -14,7 +14,7 @@
 #include "common/output.h"
 
 /* A partition, and the plan of a collector for it. */
-struct partition_state {
+struct epoch_partition {
 	struct stored_key key;
 	struct plan_facts facts;
 	struct plan plan;
@@ -35,7 +35,7 @@ struct epoch_command {
 	const char *table;
 	struct clickhouse *ch;
 	struct kafka_reader *reader;
-	struct partition_state *partitions;
+	struct epoch_partition *partitions;
 	uint32_t count;
 	bool force, some_named;
 };
@@ -115,13 +115,13 @@ static int read_partitions(struct epoch_command *cmd, const char *text,
 /* --- state ---------------------------------------------------------------- */
 
 static struct cut_log log_of(const struct epoch_command *cmd,
-			     const struct partition_state *p)
+			     const struct epoch_partition *p)
 {
 	return (struct cut_log){cmd->reader, cmd->topic, p->key.partition,
 				p->facts.log_start, p->facts.log_end};
 }
 
-static int ask_kafka(struct epoch_command *cmd, struct partition_state *p,
+static int ask_kafka(struct epoch_command *cmd, struct epoch_partition *p,
 		     struct error *err)
 {
 	struct kafka_committed committed;
@@ -137,7 +137,7 @@ static int ask_kafka(struct epoch_command *cmd, struct partition_state *p,
 }
 
 static int find_out_whether_cut(struct epoch_command *cmd,
-				struct partition_state *p,
+				struct epoch_partition *p,
 				const struct stored_report *report,
 				struct error *err)
 {
@@ -159,7 +159,7 @@ static int find_out_whether_cut(struct epoch_command *cmd,
 }
 
 /* Makes the plan of a collector that owns the partition. */
-static int plan_partition(struct epoch_command *cmd, struct partition_state *p,
+static int plan_partition(struct epoch_command *cmd, struct epoch_partition *p,
 			  struct error *err)
 {
 	struct stored_report report;
@@ -210,7 +210,7 @@ static int plan_all(struct epoch_command *cmd, struct error *err)
 	return 0;
 }
 
-static bool partition_fits(const struct partition_state *p)
+static bool partition_fits(const struct epoch_partition *p)
 {
 	return p->plan.step == PLAN_READ;
 }
@@ -223,7 +223,7 @@ static int print_partitions(const struct epoch_command *cmd, struct error *err)
 
 	printf("topic %s\n", cmd->topic);
 	for (uint32_t i = 0; i < cmd->count; i++) {
-		const struct partition_state *p = &cmd->partitions[i];
+		const struct epoch_partition *p = &cmd->partitions[i];
 
 		snprintf(text, sizeof(text), "%" PRIu64, p->facts.commit);
 		table_number(table, i);
@@ -247,7 +247,7 @@ struct epoch_row {
 };
 
 static int insert_epoch_row(struct epoch_command *cmd,
-			    const struct partition_state *p,
+			    const struct epoch_partition *p,
 			    const struct epoch_row *w, struct error *err)
 {
 	static const char sql[] =
@@ -281,7 +281,7 @@ static int insert_epoch_row(struct epoch_command *cmd,
 }
 
 static int decide_same(struct epoch_command *cmd,
-		       const struct partition_state *p, struct error *err)
+		       const struct epoch_partition *p, struct error *err)
 {
 	const struct epoch_row w = {"same", p->facts.epoch, p->facts.next, 0};
 
@@ -293,7 +293,7 @@ static int decide_same(struct epoch_command *cmd,
 }
 
 static int decide_new(struct epoch_command *cmd,
-		      const struct partition_state *p, struct error *err)
+		      const struct epoch_partition *p, struct error *err)
 {
 	const struct epoch_row w = {"renew", p->facts.epoch + 1, 0, 0};
 
@@ -305,7 +305,7 @@ static int decide_new(struct epoch_command *cmd,
 }
 
 static int decide_resume(struct epoch_command *cmd,
-			 const struct partition_state *p, bool at_end,
+			 const struct epoch_partition *p, bool at_end,
 			 struct error *err)
 {
 	struct epoch_row w = {.decision = "resume",
@@ -328,14 +328,14 @@ static int decide_resume(struct epoch_command *cmd,
 }
 
 static bool is_chosen(const struct epoch_command *cmd,
-		      const struct partition_state *p)
+		      const struct epoch_partition *p)
 {
 	if (cmd->some_named)
 		return p->named;
 	return cmd->force || !partition_fits(p);
 }
 
-static int check_same(const struct partition_state *p, struct error *err)
+static int check_same(const struct epoch_partition *p, struct error *err)
 {
 	if (p->facts.cut)
 		return error_set(err, ERROR_UNSAFE,
@@ -358,7 +358,7 @@ static int check_chosen(const struct epoch_command *cmd, enum decision what,
 	uint32_t chosen = 0;
 
 	for (uint32_t i = 0; i < cmd->count; i++) {
-		const struct partition_state *p = &cmd->partitions[i];
+		const struct epoch_partition *p = &cmd->partitions[i];
 
 		if (!is_chosen(cmd, p))
 			continue;
@@ -391,7 +391,7 @@ static int apply_decision(struct epoch_command *cmd, enum decision what,
 	int status = check_chosen(cmd, what, err);
 
 	for (uint32_t i = 0; status == 0 && i < cmd->count; i++) {
-		const struct partition_state *p = &cmd->partitions[i];
+		const struct epoch_partition *p = &cmd->partitions[i];
 
 		if (!is_chosen(cmd, p))
 			continue;

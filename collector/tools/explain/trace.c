@@ -59,7 +59,7 @@ static void append_rule(const struct trace *t, const struct trace_case *c,
 /* --- geo --------------------------------------------------------------- */
 
 /* The values of a record, used to find each one's file. */
-struct value {
+struct place_value {
 	const char *name;
 	bool (*has)(const struct geo_record *r);
 };
@@ -109,7 +109,7 @@ static bool has_as_org(const struct geo_record *r)
 	return r->as_org.len > 0;
 }
 
-static const struct value values[] = {
+static const struct place_value values[] = {
 	{"continent", has_continent},
 	{"country", has_country},
 	{"region", has_region},
@@ -129,7 +129,7 @@ enum {
 /* Returns the first file that has a value; it is found by reading the records
  * one by one. */
 static size_t giver_of(const struct geo *geo, const struct geo_place *place,
-		       const struct value *value)
+		       const struct place_value *value)
 {
 	for (size_t i = 0; i < GEO_FILES_MAX; i++) {
 		struct geo_place alone = {0};

@@ -64,12 +64,12 @@ bool undo_hours_cover(const struct undo_hours *h,
 
 /* --- read ----------------------------------------------------------------- */
 
-struct params {
+struct journal_params {
 	char epoch[16];
 	struct clickhouse_param items[4];
 };
 
-static const struct clickhouse_param *fill_log_params(struct params *p,
+static const struct clickhouse_param *fill_log_params(struct journal_params *p,
 						      const struct journal *j)
 {
 	snprintf(p->epoch, sizeof(p->epoch), "%" PRIu32, j->epoch);
@@ -95,7 +95,7 @@ static int read_hours(struct journal *j, struct undo_hours *ret,
 		"WHERE identity = {name:String} AND epoch = {epoch:UInt32} "
 		"AND what = 'undo' GROUP BY u_hour ORDER BY u_hour "
 		"FORMAT TabSeparated";
-	struct params p;
+	struct journal_params p;
 
 	undo_hours_release(ret);
 	return clickhouse_rows(j->ch, sql, fill_log_params(&p, j), "nn",
@@ -109,7 +109,7 @@ int undo_journal_read(struct journal *j, struct undo_state *ret,
 		"SELECT count(), countIf(what = 'taken' OR notEmpty(head)) "
 		"FROM import_journal WHERE " JOURNAL_SQL_UNDO
 		" FORMAT TabSeparated";
-	struct params p;
+	struct journal_params p;
 	uint64_t n[2] = {0};
 
 	if (clickhouse_numbers(j->ch, sql, fill_log_params(&p, j), n, 2, err) <
@@ -221,7 +221,7 @@ static int release_days(struct journal *j, struct error *err)
 		"state = 'begun' AND run NOT IN (SELECT run FROM rescored "
 		"WHERE import = {name:String} AND state = 'done') "
 		"SETTINGS max_partitions_per_insert_block = 0";
-	struct params p;
+	struct journal_params p;
 
 	if (clickhouse_query(j->ch, sql, fill_log_params(&p, j), NULL, err) < 0)
 		return error_wrap(err, "rescored");
@@ -243,7 +243,7 @@ int undo_journal_keep(struct journal *j, struct error *err)
 		"epoch, file FROM import_journal WHERE "
 		"identity = {name:String} AND epoch = {epoch:UInt32} AND "
 		"what = 'undo' AND empty(head)";
-	struct params p;
+	struct journal_params p;
 
 	if (release_days(j, err) < 0)
 		return -1;

@@ -26,12 +26,12 @@ enum {
 /* Condition for the import's rows; parameters: topic, epoch. */
 #define IS_OURS "topic = {topic:String} AND epoch = {epoch:UInt32}"
 
-struct params {
+struct rows_params {
 	char epoch[16];
 	struct clickhouse_param items[3];
 };
 
-static const struct clickhouse_param *fill_epoch_params(struct params *p,
+static const struct clickhouse_param *fill_epoch_params(struct rows_params *p,
 							const struct journal *j)
 {
 	snprintf(p->epoch, sizeof(p->epoch), "%" PRIu32, j->epoch);
@@ -62,7 +62,7 @@ int undo_rows_count(const struct journal *j, struct undo_hours *ret,
 		"AS u_hour, count() AS u_count FROM clicks WHERE " IS_OURS
 		" GROUP BY u_hour) GROUP BY u_hour ORDER BY u_hour "
 		"FORMAT TabSeparated";
-	struct params p;
+	struct rows_params p;
 
 	undo_hours_release(ret);
 	if (clickhouse_rows(j->ch, sql, fill_epoch_params(&p, j), "nn",
@@ -77,7 +77,7 @@ int undo_rows_are_none(const struct journal *j, bool *ret, struct error *err)
 		"SELECT (SELECT count() FROM clicks WHERE " IS_OURS
 		") + (SELECT count() FROM ingest_progress WHERE " IS_OURS
 		") FORMAT TabSeparated";
-	struct params p;
+	struct rows_params p;
 	uint64_t n = 0;
 
 	if (clickhouse_numbers(j->ch, sql, fill_epoch_params(&p, j), &n, 1,
@@ -107,7 +107,7 @@ static int check_bases(const struct journal *j, struct error *err)
 		"WHERE " IS_OURS
 		" AND toDateTime(day, 'UTC') IN (SELECT unit FROM settled "
 		"WHERE kind = 'dropped_day') FORMAT TabSeparated";
-	struct params p;
+	struct rows_params p;
 	uint64_t n[2] = {0};
 
 	if (clickhouse_numbers(j->ch, sql, fill_epoch_params(&p, j), n, 2,
@@ -314,7 +314,7 @@ static int find_days(const struct journal *j, struct days *ret,
 	static const char sql[] =
 		"SELECT uniqExact(_partition_id), min(_partition_id) "
 		"FROM clicks WHERE " IS_OURS " FORMAT TabSeparated";
-	struct params p;
+	struct rows_params p;
 
 	*ret = (struct days){0};
 	return clickhouse_row(j->ch, sql, fill_epoch_params(&p, j), "ns",
@@ -372,7 +372,7 @@ static int count_reports(const struct journal *j, uint64_t *ret,
 		"SELECT count() FROM ingest_progress WHERE " IS_OURS
 		" AND (rows > 0 OR dead_lettered > 0 OR "
 		"arraySum(mapValues(hours)) > 0) FORMAT TabSeparated";
-	struct params p;
+	struct rows_params p;
 
 	return clickhouse_numbers(j->ch, sql, fill_epoch_params(&p, j), ret, 1,
 				  err);

@@ -100,7 +100,7 @@ static int write_map(struct rescore *rs, const struct buf *map,
 	return status;
 }
 
-struct page {
+struct class_page {
 	struct rescore *rs;
 	struct buf map;		    /* rows for the table `map` */
 	char last[2 * KEY_LEN + 1]; /* key of the last row */
@@ -109,7 +109,7 @@ struct page {
 
 static int take_agent(void *arg, char **fields, struct error *err)
 {
-	struct page *page = arg;
+	struct class_page *page = arg;
 
 	memccpy(page->last, fields[0], 0, 2 * KEY_LEN);
 	page->count++;
@@ -117,7 +117,8 @@ static int take_agent(void *arg, char **fields, struct error *err)
 }
 
 /* Classifies the rows after page->last. */
-static int classify_page(struct page *page, int64_t limit, struct error *err)
+static int classify_page(struct class_page *page, int64_t limit,
+			 struct error *err)
 {
 	struct buf sql = {0};
 	int status;
@@ -145,7 +146,7 @@ static int64_t page_rows(const struct rescore *rs)
 static int classify_agents(struct rescore *rs, uint64_t *ret_count,
 			   struct error *err)
 {
-	struct page page = {.rs = rs};
+	struct class_page page = {.rs = rs};
 	int64_t limit = page_rows(rs);
 	int status;
 

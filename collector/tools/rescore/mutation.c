@@ -10,7 +10,7 @@ enum {
 	POLL_MS = 250,
 };
 
-struct state {
+struct mutation_state {
 	uint64_t running;
 	uint64_t parts; /* unfinished ones */
 	char reason[400];
@@ -18,7 +18,7 @@ struct state {
 
 static int take_state(void *arg, char **f, struct error *err)
 {
-	struct state *s = arg;
+	struct mutation_state *s = arg;
 
 	(void)err;
 	s->running = tsv_u64(f[0]);
@@ -30,12 +30,12 @@ static int take_state(void *arg, char **f, struct error *err)
 /* Queries the mutation of the run of that name: no other mutation names its
  * tables. */
 static int query_mutation(struct rescore *rs, const char *name,
-			  struct state *ret, struct error *err)
+			  struct mutation_state *ret, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
 
-	*ret = (struct state){0};
+	*ret = (struct mutation_state){0};
 	buf_printf(&sql,
 		   "SELECT count(), sum(parts_to_do), "
 		   "max(latest_fail_reason) FROM system.mutations WHERE "
@@ -67,8 +67,8 @@ static int kill_mutation(struct rescore *rs, const char *name,
 }
 
 /* Waits until the mutation is done or fails; *ret shows which. */
-static int wait_for(struct rescore *rs, const char *name, struct state *ret,
-		    struct error *err)
+static int wait_for(struct rescore *rs, const char *name,
+		    struct mutation_state *ret, struct error *err)
 {
 	struct bar bar;
 	uint64_t all = 0;
@@ -92,7 +92,7 @@ static int update_day_rows(struct rescore *rs, struct error *err)
 {
 	struct error ignored = {0};
 	struct buf sql = {0};
-	struct state s;
+	struct mutation_state s;
 	int status;
 
 	rescore_sql_update(rs, &sql);
@@ -116,7 +116,7 @@ int mutation_run(struct rescore *rs, struct error *err)
 
 int mutation_wait_for(struct rescore *rs, const char *name, struct error *err)
 {
-	struct state ignored;
+	struct mutation_state ignored;
 
 	return wait_for(rs, name, &ignored, err);
 }
@@ -162,7 +162,7 @@ static int wait_for_parts(struct rescore *rs, struct error *err)
  */
 int mutation_end(struct rescore *rs, const char *name, struct error *err)
 {
-	struct state s;
+	struct mutation_state s;
 
 	if (query_mutation(rs, name, &s, err) < 0)
 		return -1;

@@ -303,7 +303,7 @@ static int leave_out_replaced(struct verify *v, struct span *span,
 #define STEP 8192 /* records between two updates of the bar */
 
 /* The last record read, if it lies after the window. */
-struct pending {
+struct pending_offset {
 	bool is;
 	uint64_t offset;
 	int64_t time_ms;
@@ -324,7 +324,7 @@ static void stretch_times(const struct span *span, struct stretch *part,
 		part->until_ms = time_ms + 1;
 }
 
-static void add_time(struct window *w, const struct pending *record)
+static void add_time(struct window *w, const struct pending_offset *record)
 {
 	window_add_time(w, TIMES_OF_KAFKA, (record->offset - w->base) / 64,
 			record->time_ms < 0 ? WINDOW_TIME_UNKNOWN
@@ -345,7 +345,7 @@ static int add_unreadable(struct verify *v, struct error *err)
 /* Fills IN_KAFKA and TIMES_OF_KAFKA from the reader, which is at the window's
  * start, and finds the time range of these records. */
 static int read_kafka(struct verify *v, const struct span *span,
-		      struct stretch *part, struct pending *next,
+		      struct stretch *part, struct pending_offset *next,
 		      struct error *err)
 {
 	struct kafka_record record;
@@ -366,8 +366,8 @@ static int read_kafka(struct verify *v, const struct span *span,
 		status = kafka_reader_next(v->reader, &record, err);
 		if (status <= 0)
 			break;
-		*next = (struct pending){true, (uint64_t)record.offset,
-					 record.time_ms};
+		*next = (struct pending_offset){true, (uint64_t)record.offset,
+						record.time_ms};
 		kafka_record_release(&record);
 		if (++count % STEP == 0 && verify_step(v, STEP, err) < 0)
 			return -1;
@@ -543,7 +543,7 @@ static int look_beyond(struct verify *v, struct span *span, struct error *err)
 int check_available(struct verify *v, struct span *span, struct error *err)
 {
 	struct stretch part = span->where;
-	struct pending next = {0};
+	struct pending_offset next = {0};
 
 	if (kafka_reader_open(v->reader, v->topic, (int32_t)part.partition,
 			      (int64_t)part.first, (int64_t)part.end, err) < 0)

@@ -7,7 +7,7 @@
 
 #define PAUSE_EVERY 4096 /* records between two checks for a stop */
 
-struct reading {
+struct dlq_reading {
 	struct dlq_offsets *offsets;
 	const char *topic;
 	dlq_offsets_pause_fn *pause;
@@ -33,7 +33,7 @@ void dlq_offsets_free(struct dlq_offsets *d)
 static int take_letter_offset(void *arg, const struct dlq_record *record,
 			      struct error *err)
 {
-	struct reading *r = arg;
+	struct dlq_reading *r = arg;
 	struct dlq_offsets *d = r->offsets;
 
 	if (++d->read % PAUSE_EVERY == 0 && r->pause(r->arg))
@@ -53,7 +53,7 @@ int dlq_offsets_read(struct dlq_offsets *d, struct kafka_reader *reader,
 		     int64_t since_ms, dlq_offsets_pause_fn *pause, void *arg,
 		     struct error *err)
 {
-	struct reading reading = {d, topic, pause, arg};
+	struct dlq_reading reading = {d, topic, pause, arg};
 	struct error why;
 
 	d->sets = calloc(partitions + 1, sizeof(*d->sets));
