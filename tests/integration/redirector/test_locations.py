@@ -17,7 +17,7 @@ import pytest
 from support.redirects import (  # noqa: F401 (fixtures)
     LINKS_SECTION, domains_config, links, make_links, start, visit)
 
-SUPPORT = pathlib.Path(__file__).parent / "support"
+SUPPORT = pathlib.Path(__file__).parents[1] / "support"
 # The characters that RFC 3986 allows in a path, a query and a fragment.
 PCHARS = r"(?:[-A-Za-z0-9._~!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2})*"
 URI = re.compile(rf"[a-z]+:{PCHARS}(?:\[[0-9a-f:]+\]{PCHARS})?(?:#{PCHARS})?")

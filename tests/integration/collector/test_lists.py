@@ -14,7 +14,7 @@ from servers import DEPS
 from support.program import BIN
 from support.rule_files import BOT_LIST, UA_RULES
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 STRING = r'"(?:\\.|[^"\\])*"'
 parse = re._parser.parse  # the parser of re itself
 
