@@ -11,7 +11,7 @@
 #include "common/keys/rate_limiter.h"
 #include "common/redis/redis.h"
 #include "linkstore/clicks_config.h"
-#include "linkstore/config.h"
+#include "linkstore/links_config.h"
 
 /* The `aggregator` section. */
 struct aggregator_settings {

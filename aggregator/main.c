@@ -3,7 +3,7 @@
 #include "aggregator/api/api_keys.h"
 #include "aggregator/commands.h"
 #include "aggregator/migrate/migrate.h"
-#include "aggregator/settle/settler.h"
+#include "aggregator/settle/hour_settler.h"
 
 static void on_reload(void *arg)
 {
@@ -14,25 +14,25 @@ static void on_reload(void *arg)
 static int settle_and_serve(struct app *app, const void *arg, struct error *err)
 {
 	const struct aggregator_config *config = arg;
-	struct settler *settler;
+	struct hour_settler *settler;
 	struct api *api = NULL;
 	int status = -1;
 
-	settler = settler_new(config, app_log(app), app_metrics(app),
-			      app_health(app), err);
+	settler = hour_settler_new(config, app_log(app), app_metrics(app),
+				   app_health(app), err);
 	if (settler)
 		api = api_new(config, app_log(app), app_metrics(app),
 			      app_health(app), err);
 	if (!api ||
 	    app_serve_admin(app, config->aggregator.admin, &config->http, err) <
 		    0 ||
-	    settler_start(settler, err) < 0 || api_start(api, err) < 0)
+	    hour_settler_start(settler, err) < 0 || api_start(api, err) < 0)
 		goto out;
 	app_wait(app, on_reload, api);
 	status = 0;
 out:
 	api_free(api);
-	settler_free(settler);
+	hour_settler_free(settler);
 	return status;
 }
 

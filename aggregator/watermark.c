@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "aggregator/aggregator_config.h"
-#include "aggregator/settle/progress.h"
+#include "aggregator/progress.h"
 #include "aggregator/settle/settling.h"
 #include "aggregator/settle/watermark_reader.h"
 #include "common/clock.h"

@@ -3,7 +3,7 @@
 #ifndef LINKSTORE_CONFIG_CHECK_H
 #define LINKSTORE_CONFIG_CHECK_H
 
-#include "linkstore/config.h"
+#include "linkstore/links_config.h"
 
 enum link_strategy links_space_strategy(const struct links_space_config *space);
 

@@ -7,7 +7,7 @@
 #include "common/config/setting.h"
 #include "common/error.h"
 #include "common/host.h"
-#include "linkstore/config.h"
+#include "linkstore/links_config.h"
 
 #define DOMAIN_NAME_MAX 65 /* with its NUL */
 

@@ -20,7 +20,7 @@
 #include "codespace/url_code.h"
 #include "common/error.h"
 #include "common/redis/redis_script.h"
-#include "linkstore/config.h"
+#include "linkstore/links_config.h"
 
 struct linkstore;
 

@@ -1,6 +1,6 @@
 #include "linkstore/node_lease.h"
 
-#include "linkstore/call.h"
+#include "linkstore/async_call.h"
 
 struct lease_span {
 	int64_t from, until;
@@ -34,7 +34,7 @@ static int parse_lease_reply(const redisReply *reply, const void *about,
 	return 0;
 }
 
-static void deliver_lease_span(call_fn *fn, void *arg, void *value,
+static void deliver_lease_span(async_call_fn *fn, void *arg, void *value,
 			       const struct error *failure)
 {
 	const struct lease_span *span = value;
@@ -42,7 +42,7 @@ static void deliver_lease_span(call_fn *fn, void *arg, void *value,
 	((node_lease_fn *)fn)(arg, span->from, span->until, failure);
 }
 
-static const struct call_type keep_call = {
+static const struct async_call_type keep_call = {
 	.about_size = sizeof(unsigned),
 	.value_size = sizeof(struct lease_span),
 	.parse = parse_lease_reply,
@@ -59,7 +59,8 @@ int node_lease_keep_async(struct redis_async *redis,
 	begin_lease_command(&c, store, node, holder);
 	command_time(&c, lease);
 	command_number(&c, 0);
-	return call_send(&c, redis, &keep_call, &node, (call_fn *)fn, arg, err);
+	return async_call_send(&c, redis, &keep_call, &node,
+			       (async_call_fn *)fn, arg, err);
 }
 
 int node_lease_release_async(struct redis_async *redis,

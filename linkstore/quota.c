@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "linkstore/call.h"
+#include "linkstore/async_call.h"
 
 static int read_label(const redisReply *reply, size_t i,
 		      char ret[QUOTA_LABEL_MAX], struct error *err)
@@ -38,13 +38,13 @@ static int parse_quota_reply(const redisReply *reply, const void *about,
 		       : 0;
 }
 
-static void deliver_quota_answer(call_fn *fn, void *arg, void *value,
+static void deliver_quota_answer(async_call_fn *fn, void *arg, void *value,
 				 const struct error *failure)
 {
 	((quota_fn *)fn)(arg, failure ? NULL : value, failure);
 }
 
-static const struct call_type quota_take_call = {
+static const struct async_call_type quota_take_call = {
 	.value_size = sizeof(struct quota_answer),
 	.parse = parse_quota_reply,
 	.deliver = deliver_quota_answer,
@@ -77,8 +77,8 @@ int quota_take_async(struct redis_async *redis, const struct linkstore *store,
 	begin_quota_command(&c, store, SCRIPT_QUOTA_TAKE, account);
 	put_rule(&c, links, &quota->links);
 	put_rule(&c, bytes, &quota->bytes);
-	return call_send(&c, redis, &quota_take_call, NULL, (call_fn *)fn, arg,
-			 err);
+	return async_call_send(&c, redis, &quota_take_call, NULL,
+			       (async_call_fn *)fn, arg, err);
 }
 
 int quota_give_async(struct redis_async *redis, const struct linkstore *store,

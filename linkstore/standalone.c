@@ -4,7 +4,7 @@
 
 #include "common/clock.h"
 #include "common/drop_const.h"
-#include "linkstore/call.h"
+#include "linkstore/async_call.h"
 
 void standalone_prepare(const struct link_class *ttl, uint64_t link_id,
 			Shortloop__Link *link)
@@ -102,14 +102,14 @@ static void release_existing_link(struct standalone_result *result)
 	result->existing = NULL;
 }
 
-static void deliver_standalone_result(call_fn *fn, void *arg, void *value,
+static void deliver_standalone_result(async_call_fn *fn, void *arg, void *value,
 				      const struct error *failure)
 {
 	((standalone_created_fn *)fn)(arg, failure ? NULL : value, failure);
 	release_existing_link(value);
 }
 
-static const struct call_type create_call = {
+static const struct async_call_type create_call = {
 	.about_size = sizeof(struct link_target),
 	.value_size = sizeof(struct standalone_result),
 	.parse = parse_standalone_reply,
@@ -126,6 +126,6 @@ int standalone_create_async(struct redis_async *redis,
 
 	if (build_standalone_command(&c, target, link, deadline, err))
 		return -1;
-	return call_send(&c, redis, &create_call, target, (call_fn *)fn, arg,
-			 err);
+	return async_call_send(&c, redis, &create_call, target,
+			       (async_call_fn *)fn, arg, err);
 }

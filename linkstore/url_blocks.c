@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "linkstore/call.h"
+#include "linkstore/async_call.h"
 
 #define PAGE 500 /* entries, approximately */
 
@@ -71,9 +71,9 @@ static int parse_done(const redisReply *reply, const void *about,
 		       : reply_malformed("url_block", err);
 }
 
-static const struct call_type done_call = {
+static const struct async_call_type done_call = {
 	.parse = parse_done,
-	.deliver = call_deliver_done,
+	.deliver = async_call_deliver_done,
 };
 
 int url_block_async(struct redis_async *redis, const struct linkstore *store,
@@ -93,7 +93,8 @@ int url_block_async(struct redis_async *redis, const struct linkstore *store,
 		put_id(&c, urls[i]);
 		command_text(&c, urls[i]);
 	}
-	return call_send(&c, redis, &done_call, NULL, (call_fn *)fn, arg, err);
+	return async_call_send(&c, redis, &done_call, NULL, (async_call_fn *)fn,
+			       arg, err);
 }
 
 int url_let_go_async(struct redis_async *redis, const struct linkstore *store,
@@ -108,7 +109,8 @@ int url_let_go_async(struct redis_async *redis, const struct linkstore *store,
 	command_number(&c, link_id);
 	for (size_t i = 0; i < count; i++)
 		put_id(&c, urls[i]);
-	return call_send(&c, redis, &done_call, NULL, (call_fn *)fn, arg, err);
+	return async_call_send(&c, redis, &done_call, NULL, (async_call_fn *)fn,
+			       arg, err);
 }
 
 static int parse_number(const redisReply *reply, const void *about,
@@ -121,10 +123,10 @@ static int parse_number(const redisReply *reply, const void *about,
 	return 0;
 }
 
-static const struct call_type lift_call = {
+static const struct async_call_type lift_call = {
 	.value_size = sizeof(int64_t),
 	.parse = parse_number,
-	.deliver = call_deliver_number,
+	.deliver = async_call_deliver_number,
 };
 
 int url_lift_async(struct redis_async *redis, const char *account,
@@ -136,7 +138,8 @@ int url_lift_async(struct redis_async *redis, const char *account,
 	command_plain(&c, "HDEL");
 	command_format(&c, "blocked:{%s}", account);
 	command_text(&c, id);
-	return call_send(&c, redis, &lift_call, NULL, (call_fn *)fn, arg, err);
+	return async_call_send(&c, redis, &lift_call, NULL, (async_call_fn *)fn,
+			       arg, err);
 }
 
 /* --- reading -------------------------------------------------------------- */

@@ -13,7 +13,7 @@
 #include "common/config/setting.h"
 #include "common/http/http_server.h"
 #include "common/redis/redis.h"
-#include "linkstore/config.h"
+#include "linkstore/links_config.h"
 #include "linkstore/quarantine.h"
 
 /* The `reclaimer` section. */

@@ -19,7 +19,7 @@
 #include "common/log.h"
 #include "common/metrics/metrics.h"
 #include "linkstore/linkstore.h"
-#include "redirector/hour_counts.h"
+#include "redirector/counters/hour_counts.h"
 #include "redirector/redirector_config.h"
 #include "redirector/redirector_metrics.h"
 

@@ -9,8 +9,8 @@
 #include "common/uri.h"
 #include "linkstore/config_check.h"
 #include "linkstore/quarantine.h"
-#include "redirector/breaker.h"
-#include "redirector/recorded.h"
+#include "redirector/lookup/breaker.h"
+#include "redirector/visit/recorded.h"
 
 static const char *const client_headers[] = {"x-forwarded-for", "forwarded",
 					     "x-real-ip", NULL};

@@ -14,8 +14,8 @@
 #include "common/kafka/kafka.h"
 #include "common/keys/rate_limiter.h"
 #include "common/redis/redis.h"
-#include "linkstore/config.h"
 #include "linkstore/domains.h"
+#include "linkstore/links_config.h"
 
 /* Section `redirector`. */
 struct redirector_settings {

@@ -6,12 +6,12 @@
 #include "common/app/fd_store.h"
 #include "common/buf.h"
 #include "common/clock.h"
-#include "redirector/handover.h"
+#include "redirector/handover/handover.h"
+#include "redirector/handover/sockets.h"
 #include "redirector/redirector.h"
 #include "redirector/redirector_config.h"
 #include "redirector/server.h"
-#include "redirector/sockets.h"
-#include "redirector/visits.h"
+#include "redirector/visit/visits.h"
 
 enum {
 	LOOK_MS = 10, /* between two checks whether visits can be redirected */

@@ -12,10 +12,10 @@
 #include "common/http/http_server.h"
 #include "common/loop/loop.h"
 #include "common/redis/redis_async.h"
-#include "redirector/lookup_health.h"
+#include "redirector/handover/sockets.h"
+#include "redirector/lookup/lookup_health.h"
+#include "redirector/lookup/replica.h"
 #include "redirector/redirector.h"
-#include "redirector/replica.h"
-#include "redirector/sockets.h"
 
 /* The part of a server that its handler may use, on the server's thread. */
 struct server_context {

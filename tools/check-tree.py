@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Checks what a compiler does not: includes and calls follow the layers and
-never form a cycle; a header declares what the source of its name defines, and
+never form a cycle; folders beside each other include one another one way; a header declares what the source of its name defines, and
 has more than one user; no name is used that docs/glossary.md has retired; a static
 function's name has an object; and a comment names its subject first.
 
 usage: tools/check-tree.py [--only CHECK,...]
 
-CHECK: layers, circles, headers, users, names, objects, comments.  The files are
+CHECK: layers, circles, rooms, headers, users, names, objects, comments.  The files are
 those in git.
 """
 import collections
+import os
 import pathlib
 import re
 import subprocess
@@ -152,6 +153,25 @@ def circles(tree):
         yield f"{part[0]}: a circle of files: {', '.join(part)}"
 
 
+def rooms(tree):
+    """Folders beside each other include one another one way.  Sources that stand
+    in the folder above them belong to none."""
+    to, example = collections.defaultdict(set), {}
+    for f in tree.ours:
+        for target in tree.includes[f]:
+            if target not in tree.text:
+                continue
+            mine, other = (pathlib.PurePath(p).parent.parts for p in (f, target))
+            same = len(os.path.commonprefix([mine, other]))
+            if len(mine) > same < len(other):
+                pair = "/".join(mine[:same + 1]), "/".join(other[:same + 1])
+                to[pair[0]].add(pair[1])
+                example.setdefault(pair, f'{f}:{line_of(tree.text[f], target)}: "{target}"')
+    for part in circles_of(to):
+        pairs = [example[a, b] for a in part for b in part if (a, b) in example]
+        yield f"{pairs[0]}: a circle of folders: {', '.join(part)} (also {pairs[-1]})"
+
+
 def headers(tree):
     """A function is declared in the header of the source that defines it.
     Functions that run a command are declared in commands.h, like git's
@@ -256,7 +276,7 @@ def comments(_):
                 yield f"{f}:{line}: a comment begins with '{m[0]}' in place of its subject"
 
 
-CHECKS = {"layers": layers, "circles": circles, "headers": headers,
+CHECKS = {"layers": layers, "circles": circles, "rooms": rooms, "headers": headers,
           "users": users, "names": names, "objects": objects,
           "comments": comments}
 

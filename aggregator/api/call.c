@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aggregator/settle/progress.h"
+#include "aggregator/progress.h"
 #include "aggregator/settle/settling.h"
 #include "common/clock.h"
 

@@ -12,7 +12,7 @@
 #include "aggregator/aggregator_config.h"
 #include "aggregator/api/access.h"
 #include "aggregator/api/freshness.h"
-#include "aggregator/api/link_finder.h"
+#include "aggregator/api/links/link_finder.h"
 #include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"

@@ -8,8 +8,8 @@
 #define AGGREGATOR_API_FRESHNESS_H
 
 #include "aggregator/aggregator_config.h"
+#include "aggregator/progress.h"
 #include "aggregator/settle/copied_days.h"
-#include "aggregator/settle/progress.h"
 #include "aggregator/settle/settling.h"
 #include "aggregator/settle/watermark_reader.h"
 #include "common/app/health.h"

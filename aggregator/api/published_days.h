@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "aggregator/settle/progress.h"
+#include "aggregator/progress.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 

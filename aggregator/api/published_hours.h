@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "aggregator/progress.h"
 #include "aggregator/settle/copied_days.h"
-#include "aggregator/settle/progress.h"
 #include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "aggregator/api/archive.h"
+#include "aggregator/api/links/archive.h"
 #include "common/buf.h"
 #include "common/clickhouse/rows.h"
 

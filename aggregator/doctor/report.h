@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "aggregator/aggregator_config.h"
-#include "aggregator/settle/progress.h"
+#include "aggregator/progress.h"
 #include "aggregator/settle/settling.h"
 #include "common/app/app.h"
 #include "common/clickhouse/clickhouse.h"
@@ -53,7 +53,8 @@ bool doctor_is_stale(const struct doctor *d, int64_t day);
 /* Prints one or more lines; returns -1 if a query fails. */
 typedef int look_fn(struct doctor *d, struct error *err);
 
-/* watermark.c: until when counts are complete, and whether clocks agree. */
+/* look_at_watermark.c: until when counts are complete, and whether clocks
+ * agree. */
 look_fn look_at_watermark;
 
 /* unsettled.c: hours and days that are to be settled, or cannot be. */

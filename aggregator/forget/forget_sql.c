@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
-#include "aggregator/api/archive.h"
+#include "aggregator/api/links/archive.h"
 #include "aggregator/settle/owner_days.h"
 #include "aggregator/settle/settle_sql.h"
 #include "aggregator/zone/civil.h"

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "aggregator/api/archive.h"
-#include "aggregator/api/redis_links.h"
+#include "aggregator/api/links/archive.h"
+#include "aggregator/api/links/redis_links.h"
 #include "common/clock.h"
 
 #define REDIS_PATIENCE (30 * CLOCK_SECOND)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/progress.h"
 #include "aggregator/reconcile/reconciled_hours.h"
-#include "aggregator/settle/progress.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 #include "schemas/ingest_progress.h"

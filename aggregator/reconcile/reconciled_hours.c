@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "aggregator/settle/progress.h"
+#include "aggregator/progress.h"
 #include "common/buf.h"
 #include "common/clickhouse/rows.h"
 

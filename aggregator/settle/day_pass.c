@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-#include "aggregator/settle/days.h"
+#include "aggregator/progress.h"
+#include "aggregator/settle/day_settlement.h"
 #include "aggregator/settle/drop.h"
 #include "aggregator/settle/drop_months.h"
 #include "aggregator/settle/owner_days.h"
-#include "aggregator/settle/progress.h"
 #include "aggregator/settle/rollups.h"
 #include "aggregator/settle/seal.h"
 #include "aggregator/settle/superseded.h"

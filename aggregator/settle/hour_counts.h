@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "aggregator/settle/progress.h"
+#include "aggregator/progress.h"
 #include "aggregator/settle/taken_back.h"
 #include "common/error.h"
 

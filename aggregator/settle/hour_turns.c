@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "aggregator/settle/hours.h"
+#include "aggregator/settle/hour_settlement.h"
 #include "common/clock.h"
 
 #define HOUR 3600

@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "aggregator/progress.h"
 #include "aggregator/settle/open_hours.h"
-#include "aggregator/settle/progress.h"
 #include "aggregator/settle/settling.h"
 #include "common/error.h"
 

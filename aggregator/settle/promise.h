@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "aggregator/settle/progress.h"
+#include "aggregator/progress.h"
 
 /*
  * Whether ClickHouse's clock went back by `back_ms`, or another replica whose

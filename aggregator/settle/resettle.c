@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "aggregator/aggregator_config.h"
-#include "aggregator/settle/days.h"
-#include "aggregator/settle/hours.h"
+#include "aggregator/settle/day_settlement.h"
+#include "aggregator/settle/hour_settlement.h"
 #include "aggregator/settle/settling.h"
 #include "aggregator/zone/civil.h"
 #include "common/clock.h"

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "aggregator/aggregator_config.h"
-#include "aggregator/settle/progress.h"
+#include "aggregator/progress.h"
 #include "common/app/app.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/clickhouse/rows.h"

@@ -18,7 +18,7 @@
 #include "codespace/link_id.h"
 #include "common/clickhouse/rows.h"
 #include "linkstore/space/high_water_file.h"
-#include "linkstore/space/record.h"
+#include "linkstore/space/space_record.h"
 
 /* --- archive -------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 
 #include "allocator/commands.h"
 #include "allocator/commands/space_option.h"
-#include "linkstore/space/retire.h"
+#include "linkstore/retire.h"
 
 int command_retire_key(struct app *app, const void *config, struct error *err)
 {

@@ -46,7 +46,7 @@
 #include "common/keys/api_keyring.h"
 #include "common/log.h"
 #include "common/metrics/metrics.h"
-#include "linkstore/block/create.h"
+#include "linkstore/block/create_links.h"
 #include "linkstore/space/space_monitor.h"
 #include "linkstore/target.h"
 #include "linkstore/url_checker.h"

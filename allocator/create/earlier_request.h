@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "linkstore/idempotency.h"
+#include "linkstore/idempotency_record.h"
 
 enum earlier_request {
 	EARLIER_ENDED,	   /* its link was stored and has ended */

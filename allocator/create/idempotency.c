@@ -7,7 +7,7 @@
 
 #include "allocator/create/earlier_request.h"
 #include "linkstore/block/lookup.h"
-#include "linkstore/idempotency.h"
+#include "linkstore/idempotency_record.h"
 
 struct idempotency {
 	struct redis_async *redis;

@@ -1,12 +1,12 @@
 /*
  * idempotency.h - creations that have an Idempotency-Key.
  *
- * The flow is that of linkstore/idempotency.h.  idempotency_read looks up the
- * key's record.  If the record's link is there, it is the answer.  Otherwise a
- * code is chosen, idempotency_plan notes it, the link is stored before the
- * plan's deadline, and idempotency_end notes that it was stored.  If the code
- * follows from the request, the plan prevents other requests from using the
- * key.  The link may then turn out to be another one that was there:
+ * The flow is that of linkstore/idempotency_record.h.  idempotency_read looks
+ * up the key's record.  If the record's link is there, it is the answer.
+ * Otherwise a code is chosen, idempotency_plan notes it, the link is stored
+ * before the plan's deadline, and idempotency_end notes that it was stored.  If
+ * the code follows from the request, the plan prevents other requests from
+ * using the key.  The link may then turn out to be another one that was there:
  * idempotency_note_done notes it, and the same request may be sent again
  * without a wait.
  */

@@ -1,8 +1,8 @@
 /*
  * strategy.h - the ways in which a space chooses the codes of its links.
  *
- * Each strategy is in the source of its name: sequence.c, hash.c, snowflake.c
- * and alias.c.
+ * Each strategy is in the source of its name: sequence_strategy.c,
+ * hash_strategy.c, snowflake_strategy.c and alias_strategy.c.
  */
 #ifndef ALLOCATOR_CREATE_STRATEGY_H
 #define ALLOCATOR_CREATE_STRATEGY_H

@@ -18,7 +18,7 @@
 #include "common/error.h"
 #include "common/keys/api_keyring.h"
 #include "common/metrics/metrics.h"
-#include "linkstore/config.h"
+#include "linkstore/links_config.h"
 #include "linkstore/quota.h"
 
 /* Bytes of these lists, with the NUL. */

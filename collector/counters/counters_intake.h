@@ -12,7 +12,7 @@
 #define COLLECTOR_COUNTERS_COUNTERS_INTAKE_H
 
 #include "collector/collector_config.h"
-#include "collector/ingest/dead_letters.h"
+#include "collector/dead_letters.h"
 #include "common/app/health.h"
 #include "common/error.h"
 #include "common/log.h"

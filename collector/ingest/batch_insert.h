@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 #include "collector/collector_metrics.h"
+#include "collector/dead_letters.h"
 #include "collector/exactly_once/batch.h"
 #include "collector/exactly_once/insertion.h"
-#include "collector/ingest/dead_letters.h"
 #include "collector/ingest/insert_workers.h"
 
 struct inserts;

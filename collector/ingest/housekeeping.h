@@ -39,7 +39,7 @@ struct housekeeping {
 	struct connections *connections;
 	struct partitions *partitions;
 	struct schedule *schedule;
-	const struct breaker *breaker;
+	const struct insert_breaker *breaker;
 	struct enricher *enricher;
 
 	struct guarantee guarantee; /* ClickHouse's guarantee */

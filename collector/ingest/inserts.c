@@ -92,7 +92,7 @@ static void on_stored(struct inserts *in, struct partition *p,
 	p->insert.step = INSERT_NONE;
 	connections_clickhouse_up(in->connections);
 	connections_kafka_accepted(in->connections);
-	breaker_close(&in->breaker);
+	insert_breaker_close(&in->breaker);
 	/* The commit carries the next batch's intent if there is such a
 	 * batch. */
 	in->progressed = true;
@@ -112,7 +112,7 @@ static void on_failed(struct inserts *in, struct partition *p,
 		connections_clickhouse_down(in->connections, &job->err);
 	else
 		connections_kafka_rejected(in->connections, job->err.text);
-	breaker_trip(&in->breaker, &job->err);
+	insert_breaker_trip(&in->breaker, &job->err);
 	/* Dead letters that Kafka gave up are made again. */
 	if (job->result == BATCH_INSERT_DEAD_LETTERS_LOST)
 		partition_restart(p, in->breaker.retry_at);
@@ -124,7 +124,7 @@ static void on_done(struct insert_job *done)
 	struct partition *p = job->partition;
 	struct inserts *in = job->inserts;
 
-	breaker_ended(&in->breaker, job);
+	insert_breaker_ended(&in->breaker, job);
 	if (p->insert.job != job)
 		batch_insert_free(job); /* its partition was revoked */
 	else if (job->result == BATCH_INSERT_DONE)
@@ -219,7 +219,7 @@ static void try_one(struct inserts *in, const struct partitions *all,
 {
 	bool any = false;
 
-	if (!breaker_may_try(&in->breaker, now))
+	if (!insert_breaker_may_try(&in->breaker, now))
 		return;
 	for (size_t i = 0; i < all->count; i++) {
 		size_t at = (in->retry_turn + 1 + i) % all->count;
@@ -229,14 +229,14 @@ static void try_one(struct inserts *in, const struct partitions *all,
 		if (p->insert.step != INSERT_READY)
 			continue;
 		in->retry_turn = at;
-		breaker_tries(&in->breaker, p->insert.job, now);
+		insert_breaker_tries(&in->breaker, p->insert.job, now);
 		send_batch(in, p);
 		return;
 	}
 	/* No batch is left: the partitions of those that failed were
 	 * revoked. */
 	if (!any)
-		breaker_close(&in->breaker);
+		insert_breaker_close(&in->breaker);
 }
 
 static void send_ready(struct inserts *in, const struct partitions *all)

@@ -17,8 +17,8 @@
 #include "collector/collector_metrics.h"
 #include "collector/exactly_once/guarantee.h"
 #include "collector/ingest/batch_insert.h"
-#include "collector/ingest/breaker.h"
 #include "collector/ingest/connections.h"
+#include "collector/ingest/insert_breaker.h"
 #include "collector/ingest/insert_workers.h"
 #include "collector/ingest/partition.h"
 #include "collector/ingest/partitions.h"
@@ -37,7 +37,7 @@ struct inserts {
 	struct schedule *schedule;
 	const struct guarantee *guarantee;
 	struct batch_insert_setup setup;
-	struct breaker breaker;
+	struct insert_breaker breaker;
 
 	size_t retry_turn; /* index of the partition that was tried last */
 	bool progressed;   /* something ended: check the partitions */

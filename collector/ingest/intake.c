@@ -164,7 +164,7 @@ static void take_record_into_batch(struct intake *in, struct partition *p,
 	if (add_record(in, p, record, &err) < 0) {
 		p->reread_from = record->offset;
 		seek_reread_offset(in, p);
-		breaker_trip(&in->inserts->breaker, &err);
+		insert_breaker_trip(&in->inserts->breaker, &err);
 		return;
 	}
 	end_repeat(in, p);
@@ -173,8 +173,8 @@ static void take_record_into_batch(struct intake *in, struct partition *p,
 		in->filled = true;
 }
 
-/* An operator has named the offset (unreadable.h).  One poll may bring records
- * of several named ranges: the next range is searched as soon as one is
+/* An operator has named the offset (unreadable_offsets.h).  One poll may bring
+ * records of several named ranges: the next range is searched as soon as one is
  * passed. */
 static bool is_to_be_passed(const struct intake *in, struct partition *p,
 			    uint64_t offset)

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 #include "collector/collector_metrics.h"
+#include "collector/dead_letters.h"
 #include "collector/enrich/enricher.h"
 #include "collector/exactly_once/passes.h"
 #include "collector/ingest/backpressure.h"
-#include "collector/ingest/dead_letters.h"
 #include "collector/ingest/inserts.h"
 #include "collector/ingest/live.h"
 #include "collector/ingest/partitions.h"

@@ -101,7 +101,7 @@ struct partition {
 	atomic_uint letters_given_up;
 
 	/* The record at next_offset cannot be read, or must not be
-	 * (unreadable.h). */
+	 * (unreadable_offsets.h). */
 	struct {
 		bool on;		      /* no record is taken */
 		bool decided;		      /* `gap` must be passed over */

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/kafka/answers.h"
 #include "common/kafka/reader.h"
+#include "common/kafka/topic_limits.h"
 
 enum {
 	ASK_MS = 3000,

@@ -67,7 +67,7 @@ struct kafka_consumer_options {
 	size_t fetch_bytes;
 	size_t fetch_events;
 	/* The size of a fetch response, in bytes as stored; 0: one batch at a
-	 * time (answers.h). */
+	 * time (topic_limits.h). */
 	size_t fetch_answer;
 	kafka_end_fn *on_end; /* may be NULL */
 	kafka_unreadable_fn *on_unreadable;

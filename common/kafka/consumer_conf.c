@@ -1,6 +1,6 @@
 #include "common/kafka/consumer_conf.h"
 
-#include "common/kafka/answers.h"
+#include "common/kafka/topic_limits.h"
 #include <stdio.h>
 
 struct property {

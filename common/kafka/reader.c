@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "common/clock.h"
-#include "common/kafka/answers.h"
 #include "common/kafka/ending.h"
+#include "common/kafka/topic_limits.h"
 
 struct kafka_reader {
 	rd_kafka_t *rk;

@@ -12,10 +12,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "common/kafka/answers.h"
 #include "common/kafka/consumer_commit.h"
 #include "common/kafka/kafka.h"
 #include "common/kafka/record.h"
+#include "common/kafka/topic_limits.h"
 #include "common/kafka/unreadable.h"
 
 struct kafka_reader;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/kafka/answers.h"
 #include "common/kafka/ending.h"
+#include "common/kafka/topic_limits.h"
 #include "common/kafka/unreadable.h"
 
 enum {

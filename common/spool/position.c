@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "common/spool/record.h"
+#include "common/spool/spool_record.h"
 
 #define POSITION_NAME "position"
 #define MAGIC	      UINT32_C(0x31704c53) /* "SLp1" */

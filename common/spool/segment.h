@@ -13,7 +13,7 @@
 
 #include "common/buf.h"
 #include "common/error.h"
-#include "common/spool/record.h"
+#include "common/spool/spool_record.h"
 
 enum {
 	SEGMENT_VERSION = 1,

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
-#include "common/spool/record.h"
+#include "common/spool/spool_record.h"
 
 struct spool;
 

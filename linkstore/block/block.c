@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "linkstore/call.h"
+#include "linkstore/async_call.h"
 
 static void build_block_command(struct command *c,
 				const struct link_block *block,
@@ -44,18 +44,18 @@ static int parse_block_reply(const redisReply *reply, const void *about,
 			 reply_number(reply, 1, 0));
 }
 
-static const struct call_type open_call = {
+static const struct async_call_type open_call = {
 	.about_size = sizeof(struct link_block),
 	.value_size = sizeof(int64_t),
 	.parse = parse_block_reply,
-	.deliver = call_deliver_number,
+	.deliver = async_call_deliver_number,
 };
 
-static const struct call_type close_call = {
+static const struct async_call_type close_call = {
 	.about_size = sizeof(struct link_block),
 	.value_size = sizeof(int64_t),
 	.parse = parse_block_reply,
-	.deliver = call_deliver_done,
+	.deliver = async_call_deliver_done,
 };
 
 int block_open_async(struct redis_async *redis, const struct link_block *block,
@@ -64,7 +64,8 @@ int block_open_async(struct redis_async *redis, const struct link_block *block,
 	struct command c;
 
 	build_block_command(&c, block, SCRIPT_OPEN);
-	return call_send(&c, redis, &open_call, block, (call_fn *)fn, arg, err);
+	return async_call_send(&c, redis, &open_call, block,
+			       (async_call_fn *)fn, arg, err);
 }
 
 int block_close_own_async(struct redis_async *redis,
@@ -74,6 +75,6 @@ int block_close_own_async(struct redis_async *redis,
 	struct command c;
 
 	build_block_command(&c, block, SCRIPT_CLOSE_OWN);
-	return call_send(&c, redis, &close_call, block, (call_fn *)fn, arg,
-			 err);
+	return async_call_send(&c, redis, &close_call, block,
+			       (async_call_fn *)fn, arg, err);
 }

@@ -9,7 +9,7 @@
 #include "linkstore/command.h"
 #include "linkstore/marker.h"
 #include "linkstore/record_head.h"
-#include "linkstore/space/record.h"
+#include "linkstore/space/space_record.h"
 
 #define SCAN_COUNT 1000 /* keys per page, approximately */
 

@@ -1,7 +1,7 @@
 #include "linkstore/block/renew.h"
 
 #include "common/clock.h"
-#include "linkstore/call.h"
+#include "linkstore/async_call.h"
 #include "linkstore/record_head.h"
 
 static void build_renewal_command(struct command *c,
@@ -32,10 +32,10 @@ static int parse_renewal_reply(const redisReply *reply, const void *about,
 	return 0;
 }
 
-static const struct call_type renew_call = {
+static const struct async_call_type renew_call = {
 	.value_size = sizeof(int64_t),
 	.parse = parse_renewal_reply,
-	.deliver = call_deliver_number,
+	.deliver = async_call_deliver_number,
 };
 
 int link_renew_async(struct redis_async *redis,
@@ -46,5 +46,6 @@ int link_renew_async(struct redis_async *redis,
 	struct command c;
 
 	build_renewal_command(&c, target, link);
-	return call_send(&c, redis, &renew_call, NULL, (call_fn *)fn, arg, err);
+	return async_call_send(&c, redis, &renew_call, NULL,
+			       (async_call_fn *)fn, arg, err);
 }

@@ -5,7 +5,7 @@
 
 #include "common/clock.h"
 #include "common/drop_const.h"
-#include "linkstore/call.h"
+#include "linkstore/async_call.h"
 #include "linkstore/record_head.h"
 
 void link_edit_prepare(const Shortloop__Link *before,
@@ -179,11 +179,11 @@ static int parse_edit_reply(const redisReply *reply, const void *about,
 	}
 }
 
-static const struct call_type edit_call = {
+static const struct async_call_type edit_call = {
 	.about_size = sizeof(struct link_target),
 	.value_size = sizeof(int64_t),
 	.parse = parse_edit_reply,
-	.deliver = call_deliver_number,
+	.deliver = async_call_deliver_number,
 };
 
 int link_edit_async(struct redis_async *redis, const struct link_target *target,
@@ -195,6 +195,6 @@ int link_edit_async(struct redis_async *redis, const struct link_target *target,
 
 	if (build_edit_command(&c, target, before, after, ttl, err))
 		return -1;
-	return call_send(&c, redis, &edit_call, target, (call_fn *)fn, arg,
-			 err);
+	return async_call_send(&c, redis, &edit_call, target,
+			       (async_call_fn *)fn, arg, err);
 }

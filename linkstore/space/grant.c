@@ -7,7 +7,7 @@
 
 #include "codespace/link_id.h"
 #include "common/clock.h"
-#include "linkstore/call.h"
+#include "linkstore/async_call.h"
 #include "linkstore/target.h"
 
 /* --- holder's name -------------------------------------------------------- */
@@ -141,13 +141,13 @@ static int parse_grant(const redisReply *reply, const void *about,
 	return 0;
 }
 
-static void deliver_grant(call_fn *fn, void *arg, void *value,
+static void deliver_grant(async_call_fn *fn, void *arg, void *value,
 			  const struct error *failure)
 {
 	((grant_fn *)fn)(arg, failure ? NULL : value, failure);
 }
 
-static const struct call_type grant_call = {
+static const struct async_call_type grant_call = {
 	.about_size = sizeof(struct grant_call),
 	.value_size = sizeof(struct grant),
 	.parse = parse_grant,
@@ -166,8 +166,8 @@ int grant_blocks_async(struct redis_async *redis,
 	    make_holder(asked.holder, request->name, err))
 		return -1;
 	build_grant(&c, request);
-	return call_send(&c, redis, &grant_call, &asked, (call_fn *)fn, arg,
-			 err);
+	return async_call_send(&c, redis, &grant_call, &asked,
+			       (async_call_fn *)fn, arg, err);
 }
 
 /* --- confirm -------------------------------------------------------------- */
@@ -205,10 +205,10 @@ static int parse_confirm(const redisReply *reply, const void *about,
 			  "confirm", "Redis has no record of it", err);
 }
 
-static const struct call_type confirm_call = {
+static const struct async_call_type confirm_call = {
 	.about_size = sizeof(const struct link_space *),
 	.parse = parse_confirm,
-	.deliver = call_deliver_done,
+	.deliver = async_call_deliver_done,
 };
 
 int grant_confirm_async(struct redis_async *redis,
@@ -219,8 +219,8 @@ int grant_confirm_async(struct redis_async *redis,
 	struct command c;
 
 	build_confirm(&c, space, blocks);
-	return call_send(&c, redis, &confirm_call, &space, (call_fn *)fn, arg,
-			 err);
+	return async_call_send(&c, redis, &confirm_call, &space,
+			       (async_call_fn *)fn, arg, err);
 }
 
 /* --- hand back ------------------------------------------------------------ */
@@ -255,10 +255,10 @@ static int parse_hand_back(const redisReply *reply, const void *about,
 			  err);
 }
 
-static const struct call_type hand_back_call = {
+static const struct async_call_type hand_back_call = {
 	.about_size = sizeof(const struct link_space *),
 	.parse = parse_hand_back,
-	.deliver = call_deliver_done,
+	.deliver = async_call_deliver_done,
 };
 
 int grant_hand_back_async(struct redis_async *redis,
@@ -270,6 +270,6 @@ int grant_hand_back_async(struct redis_async *redis,
 	struct command c;
 
 	build_hand_back(&c, space, whole, part);
-	return call_send(&c, redis, &hand_back_call, &space, (call_fn *)fn, arg,
-			 err);
+	return async_call_send(&c, redis, &hand_back_call, &space,
+			       (async_call_fn *)fn, arg, err);
 }

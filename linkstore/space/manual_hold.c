@@ -7,7 +7,7 @@
 #include "linkstore/command.h"
 #include "linkstore/space/member_list.h"
 #include "linkstore/space/members.h"
-#include "linkstore/space/record.h"
+#include "linkstore/space/space_record.h"
 
 /* Members moved by one script, and how often it is retried if other programs
  * have moved them. */

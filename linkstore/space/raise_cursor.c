@@ -1,6 +1,6 @@
 #include "linkstore/space/raise_cursor.h"
 
-#include "linkstore/call.h"
+#include "linkstore/async_call.h"
 
 static int build_raise_command(struct command *c,
 			       const struct link_space *space,
@@ -47,10 +47,10 @@ int space_raise_cursor(struct redis *redis, const struct link_space *space,
 	return status;
 }
 
-static const struct call_type raise_call = {
+static const struct async_call_type raise_call = {
 	.about_size = sizeof(const struct link_space *),
 	.parse = parse_raise_reply,
-	.deliver = call_deliver_done,
+	.deliver = async_call_deliver_done,
 };
 
 int space_raise_cursor_async(struct redis_async *redis,
@@ -62,6 +62,6 @@ int space_raise_cursor_async(struct redis_async *redis,
 
 	if (build_raise_command(&c, space, high_water, err))
 		return -1;
-	return call_send(&c, redis, &raise_call, &space, (call_fn *)fn, arg,
-			 err);
+	return async_call_send(&c, redis, &raise_call, &space,
+			       (async_call_fn *)fn, arg, err);
 }

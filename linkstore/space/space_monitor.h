@@ -23,7 +23,7 @@
 #include "linkstore/linkstore.h"
 #include "linkstore/space/high_water_file.h"
 #include "linkstore/space/raise_cursor.h"
-#include "linkstore/space/record.h"
+#include "linkstore/space/space_record.h"
 
 /* A comment above next_state() describes the transitions. */
 enum space_state {

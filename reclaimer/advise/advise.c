@@ -7,7 +7,7 @@
 
 #include "common/clock.h"
 #include "common/output.h"
-#include "linkstore/space/record.h"
+#include "linkstore/space/space_record.h"
 #include "reclaimer/advise/advice.h"
 #include "reclaimer/advise/sampling.h"
 #include "reclaimer/session.h"

@@ -7,7 +7,7 @@
 
 #include "common/output.h"
 #include "linkstore/space/manual_hold.h"
-#include "linkstore/space/record.h"
+#include "linkstore/space/space_record.h"
 #include "reclaimer/hold/block_arg.h"
 #include "reclaimer/hold/operator.h"
 #include "reclaimer/session.h"

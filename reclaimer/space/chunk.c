@@ -1,6 +1,6 @@
 #include "reclaimer/space/chunk.h"
 #include "linkstore/block/link_count.h"
-#include "linkstore/space/unopened.h"
+#include "linkstore/block/unopened.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 
 #include "common/clock.h"
 #include "linkstore/space/reclaim.h"
-#include "linkstore/space/record.h"
 #include "linkstore/space/safety_check.h"
 #include "linkstore/space/space_gaps.h"
+#include "linkstore/space/space_record.h"
 #include "reclaimer/space/chunk.h"
 #include "reclaimer/space/due_feed.h"
 

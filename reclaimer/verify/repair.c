@@ -14,7 +14,7 @@
 #define TANGLE_MAX 1000
 #define TRIES	   5
 
-static void set_repair(struct finding *f, bool repaired, const char *text)
+static void set_repair(struct block_finding *f, bool repaired, const char *text)
 {
 	f->repaired = repaired;
 	snprintf(f->repair, sizeof(f->repair), "%s", text);
@@ -66,7 +66,7 @@ static int whole_tangle(struct repair *r, uint64_t first, uint64_t last,
 	return 0;
 }
 
-static int untangle_claims(struct repair *r, struct finding *f,
+static int untangle_claims(struct repair *r, struct block_finding *f,
 			   struct member_list *claims, struct error *err)
 {
 	struct found_member *parts;
@@ -113,7 +113,8 @@ static int generation_of(struct repair *r, uint64_t first, uint64_t last,
 	return 0;
 }
 
-static int issue_missing(struct repair *r, struct finding *f, struct error *err)
+static int issue_missing(struct repair *r, struct block_finding *f,
+			 struct error *err)
 {
 	struct survey *s = r->survey;
 	const struct linkstore *store = s->space->store;
@@ -152,7 +153,7 @@ static void append_claim_part(struct found_member *parts, size_t *count,
 }
 
 /* The range becomes issued, with this score; the rest of its member stays. */
-static int issue_part(struct repair *r, const struct finding *f,
+static int issue_part(struct repair *r, const struct block_finding *f,
 		      struct member_list *claims, int64_t score,
 		      struct error *err)
 {
@@ -179,7 +180,7 @@ static int issue_part(struct repair *r, const struct finding *f,
 	return replace_members(r, claims, parts, count, err);
 }
 
-static int make_due(struct repair *r, struct finding *f,
+static int make_due(struct repair *r, struct block_finding *f,
 		    struct member_list *claims, struct error *err)
 {
 	struct space_movement now;
@@ -197,7 +198,7 @@ static int make_due(struct repair *r, struct finding *f,
  * run, the marker of the generation before would mean that the block was never
  * opened.
  */
-static int set_aside(struct repair *r, struct finding *f,
+static int set_aside(struct repair *r, struct block_finding *f,
 		     struct member_list *claims, struct error *err)
 {
 	if (issue_part(r, f, claims, 0, err) < 0)
@@ -310,7 +311,7 @@ static int report_freed(struct repair *r, const struct block_range *freed,
 			bool pooled, struct error *err)
 {
 	struct survey *s = r->survey;
-	struct finding f = {
+	struct block_finding f = {
 		.trouble = TROUBLE_LOST,
 		.has_blocks = true,
 		.first = freed->first,
@@ -326,7 +327,7 @@ static int report_freed(struct repair *r, const struct block_range *freed,
 			: "it keeps moving: run it again");
 	if (pooled)
 		r->freed += blocks;
-	return findings_add(&s->findings, &f, err);
+	return block_findings_add(&s->findings, &f, err);
 }
 
 static int free_range(struct repair *r, const struct block_range *freed,
@@ -399,7 +400,7 @@ static int repair_range(struct repair *r, const struct block_range *lost,
  * findings than are kept may follow. */
 static int report_left_out(struct repair *r, struct error *err)
 {
-	struct finding f = {.trouble = TROUBLE_LOST};
+	struct block_finding f = {.trouble = TROUBLE_LOST};
 
 	if (!r->survey->lost.left_out)
 		return 0;
@@ -407,7 +408,7 @@ static int report_left_out(struct repair *r, struct error *err)
 		 "%" PRIu64 " blocks more than are repaired at a time",
 		 r->survey->lost.left_out);
 	set_repair(&f, false, "run it again");
-	return findings_add(&r->survey->findings, &f, err);
+	return block_findings_add(&r->survey->findings, &f, err);
 }
 
 static int repair_lost(struct repair *r, struct error *err)
@@ -427,7 +428,7 @@ static int repair_lost(struct repair *r, struct error *err)
 
 /* --- all ------------------------------------------------------------------ */
 
-static int repair_one(struct repair *r, struct finding *f,
+static int repair_one(struct repair *r, struct block_finding *f,
 		      struct member_list *claims, struct error *err)
 {
 	switch (f->trouble) {
@@ -449,7 +450,7 @@ static int repair_one(struct repair *r, struct finding *f,
 	}
 }
 
-static int repair_finding(struct repair *r, struct finding *f,
+static int repair_finding(struct repair *r, struct block_finding *f,
 			  struct error *err)
 {
 	struct member_list claims = {0};
@@ -474,7 +475,7 @@ static int repair_finding(struct repair *r, struct finding *f,
 
 int repair_run(struct repair *r, struct error *err)
 {
-	struct findings *findings = &r->survey->findings;
+	struct block_findings *findings = &r->survey->findings;
 	size_t count = findings->count;
 
 	for (size_t i = 0; i < count; i++)

@@ -27,7 +27,7 @@
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 #include "linkstore/space/reclaim.h"
-#include "linkstore/space/repair.h"
+#include "linkstore/space/space_repair.h"
 #include "reclaimer/verify/survey.h"
 
 struct repair {

@@ -8,9 +8,9 @@
 
 #include "common/clock.h"
 #include "common/safe_text.h"
+#include "linkstore/block/unopened.h"
 #include "linkstore/space/member_list.h"
-#include "linkstore/space/record.h"
-#include "linkstore/space/unopened.h"
+#include "linkstore/space/space_record.h"
 
 static void count_block(struct survey *s, uint64_t block,
 			enum accounted_state state)
@@ -189,7 +189,7 @@ static int classify_batch(struct survey *s, struct error *err)
 static int report_member(struct survey *s, const struct set_member *m,
 			 enum trouble trouble, struct error *err)
 {
-	struct finding finding = {.trouble = trouble};
+	struct block_finding finding = {.trouble = trouble};
 	char text[100];
 
 	safe_text(text, sizeof(text), m->text, m->len);
@@ -200,7 +200,7 @@ static int report_member(struct survey *s, const struct set_member *m,
 		finding.first = m->range.first;
 		finding.last = m->range.last;
 	}
-	return findings_add(&s->findings, &finding, err);
+	return block_findings_add(&s->findings, &finding, err);
 }
 
 /* Checks whether the member was granted since the survey began. */
@@ -261,9 +261,9 @@ static int on_member(void *arg, const struct set_member *m, struct error *err)
 struct recheck {
 	struct survey *s;
 	struct member_list claims;
-	struct range_list still;  /* suspicious after this check */
-	uint64_t left_out;	  /* all blocks that had no room */
-	struct findings findings; /* how they would be reported */
+	struct range_list still;	/* suspicious after this check */
+	uint64_t left_out;		/* all blocks that had no room */
+	struct block_findings findings; /* how they would be reported */
 };
 
 struct gathering {
@@ -301,7 +301,8 @@ int survey_find_claims(struct survey *s, const struct range_list *ranges,
 	return 0;
 }
 
-static bool same_place(const struct finding *last, const struct finding *next)
+static bool same_place(const struct block_finding *last,
+		       const struct block_finding *next)
 {
 	return last->trouble == next->trouble && last->has_blocks &&
 	       last->last + 1 == next->first &&
@@ -311,10 +312,10 @@ static bool same_place(const struct finding *last, const struct finding *next)
 static int add_suspects(struct recheck *r, enum trouble trouble, uint64_t first,
 			uint64_t last, const char *detail, struct error *err)
 {
-	struct finding f = {.trouble = trouble,
-			    .has_blocks = true,
-			    .first = first,
-			    .last = last};
+	struct block_finding f = {.trouble = trouble,
+				  .has_blocks = true,
+				  .first = first,
+				  .last = last};
 	size_t count = r->findings.count;
 
 	snprintf(f.detail, sizeof(f.detail), "%s", detail);
@@ -324,7 +325,7 @@ static int add_suspects(struct recheck *r, enum trouble trouble, uint64_t first,
 		r->findings.list[count - 1].last = last;
 		return 0;
 	}
-	return findings_add(&r->findings, &f, err);
+	return block_findings_add(&r->findings, &f, err);
 }
 
 static void claim_text(const struct found_member *m, char *to, size_t size)
@@ -461,7 +462,7 @@ static int check_suspects(struct recheck *r, bool *ret_at_rest,
 
 	r->still.count = 0;
 	r->still.left_out = 0;
-	findings_free(&r->findings);
+	block_findings_free(&r->findings);
 	range_list_sort(&s->window.suspects);
 	if (space_read_movement(s->redis, s->space, &before, err) < 0)
 		return -1;
@@ -478,7 +479,7 @@ static int check_suspects(struct recheck *r, bool *ret_at_rest,
 	return 0;
 }
 
-static void count_suspects(struct survey *s, const struct finding *f)
+static void count_suspects(struct survey *s, const struct block_finding *f)
 {
 	for (uint64_t b = f->first; b <= f->last; b++) {
 		if (!block_map_count(&s->window.map, b))
@@ -496,7 +497,8 @@ static int report_suspects(struct recheck *r, struct error *err)
 
 	for (size_t i = 0; i < r->findings.count; i++) {
 		count_suspects(s, &r->findings.list[i]);
-		if (findings_add(&s->findings, &r->findings.list[i], err) < 0)
+		if (block_findings_add(&s->findings, &r->findings.list[i],
+				       err) < 0)
 			return -1;
 	}
 	/* Findings without room are only counted. */
@@ -507,7 +509,7 @@ static int report_suspects(struct recheck *r, struct error *err)
 /* Reports that there are more suspects than can be checked again. */
 static int report_left_out(struct survey *s, uint64_t blocks, struct error *err)
 {
-	struct finding f = {.trouble = TROUBLE_MISSING};
+	struct block_finding f = {.trouble = TROUBLE_MISSING};
 
 	if (!blocks)
 		return 0;
@@ -516,7 +518,7 @@ static int report_left_out(struct survey *s, uint64_t blocks, struct error *err)
 		 "or worse: %" PRIu64 " blocks more than can be looked at "
 		 "again",
 		 blocks);
-	return findings_add(&s->findings, &f, err);
+	return block_findings_add(&s->findings, &f, err);
 }
 
 static int check_until_sure(struct recheck *r, bool *ret_at_rest,
@@ -554,7 +556,7 @@ static int resolve_suspects(struct survey *s, struct error *err)
 	s->proven = s->proven && at_rest;
 	member_list_free(&r.claims);
 	range_list_free(&r.still);
-	findings_free(&r.findings);
+	block_findings_free(&r.findings);
 	return status;
 }
 
@@ -597,7 +599,7 @@ static int survey_window(struct survey *s, uint64_t first, uint64_t end,
  * record. */
 static int check_retired(struct survey *s, struct error *err)
 {
-	struct finding finding = {.trouble = TROUBLE_RETIRED};
+	struct block_finding finding = {.trouble = TROUBLE_RETIRED};
 	uint64_t found = s->census.states[STATE_RETIRED];
 
 	if (found == s->at_start.retired)
@@ -605,7 +607,7 @@ static int check_retired(struct survey *s, struct error *err)
 	snprintf(finding.detail, sizeof(finding.detail),
 		 "the record says %ju, the markers say %ju",
 		 (uintmax_t)s->at_start.retired, (uintmax_t)found);
-	return findings_add(&s->findings, &finding, err);
+	return block_findings_add(&s->findings, &finding, err);
 }
 
 /* A block may have used its last generation since the survey began. */
@@ -655,7 +657,7 @@ void survey_free(struct survey *s)
 	block_map_free(&s->window.map);
 	range_list_free(&s->window.suspects);
 	range_list_free(&s->lost);
-	findings_free(&s->findings);
+	block_findings_free(&s->findings);
 	space_gaps_free(s->gaps);
 	s->gaps = NULL;
 }

@@ -25,8 +25,8 @@
 #include "linkstore/space/members.h"
 #include "linkstore/space/reclaim.h"
 #include "linkstore/space/space_gaps.h"
+#include "reclaimer/verify/block_findings.h"
 #include "reclaimer/verify/block_map.h"
-#include "reclaimer/verify/findings.h"
 #include "reclaimer/verify/range_list.h"
 
 struct census {
@@ -73,7 +73,7 @@ struct survey {
 	/* The result. */
 	struct space_movement at_start;
 	struct census census;
-	struct findings findings;
+	struct block_findings findings;
 	/* Blocks with score 0 and no marker, by generation; incomplete if there
 	 * are very many ranges. */
 	struct range_list lost;

@@ -11,8 +11,8 @@
 #include "common/output.h"
 #include "common/safe_text.h"
 #include "linkstore/block/link_check.h"
-#include "linkstore/space/record.h"
 #include "linkstore/space/safety_check.h"
+#include "linkstore/space/space_record.h"
 #include "reclaimer/hold/operator.h"
 #include "reclaimer/session.h"
 #include "reclaimer/verify/archive_links.h"
@@ -66,7 +66,7 @@ static int print_states(const struct survey *s, struct error *err)
 	return output_table(t, err);
 }
 
-static const char *blocks_text(const struct finding *f, char text[48])
+static const char *blocks_text(const struct block_finding *f, char text[48])
 {
 	if (!f->has_blocks)
 		return "-";
@@ -77,18 +77,18 @@ static const char *blocks_text(const struct finding *f, char text[48])
 	return text;
 }
 
-static int print_findings(const struct findings *f, struct error *err)
+static int print_findings(const struct block_findings *f, struct error *err)
 {
 	struct table *t = table_new("finding|blocks|what|where|repair");
 	char text[48];
 	int status;
 
 	for (size_t i = 0; i < f->count; i++) {
-		const struct finding *it = &f->list[i];
+		const struct block_finding *it = &f->list[i];
 
-		table_text(t, finding_name(it->trouble));
+		table_text(t, block_finding_name(it->trouble));
 		table_text(t, blocks_text(it, text));
-		table_text(t, finding_text(it->trouble));
+		table_text(t, block_finding_text(it->trouble));
 		table_text(t, *it->detail ? it->detail : "-");
 		table_text(t, *it->repair ? it->repair : "-");
 	}
@@ -102,7 +102,7 @@ static int print_findings(const struct findings *f, struct error *err)
 static void print_end(const struct verify_result *v)
 {
 	const struct survey *s = v->survey;
-	uint64_t left = findings_left(&s->findings);
+	uint64_t left = block_findings_left(&s->findings);
 
 	putchar('\n');
 	if (v->failed)
@@ -159,12 +159,12 @@ static int print_text(const struct verify_result *spaces, size_t count,
 
 /* --- JSON ---------------------------------------------------------------- */
 
-static json_t *finding_json(const struct finding *f)
+static json_t *finding_json(const struct block_finding *f)
 {
 	json_t *o = json_pack("{s:s, s:s, s:s, s:b}", "finding",
-			      finding_name(f->trouble), "what",
-			      finding_text(f->trouble), "where", f->detail,
-			      "repaired", (int)f->repaired);
+			      block_finding_name(f->trouble), "what",
+			      block_finding_text(f->trouble), "where",
+			      f->detail, "repaired", (int)f->repaired);
 
 	if (f->has_blocks) {
 		json_object_set_new(o, "first",
@@ -200,7 +200,7 @@ static void set_survey(json_t *o, const struct survey *s)
 	set_count(o, "unclear", s->census.unclear);
 	json_object_set_new(o, "findings", findings);
 	set_count(o, "findings_total", s->findings.total);
-	set_count(o, "findings_left", findings_left(&s->findings));
+	set_count(o, "block_findings_left", block_findings_left(&s->findings));
 }
 
 static json_t *result_json(const struct verify_result *v)
@@ -249,7 +249,7 @@ struct link_walk {
 static void on_link_found(void *arg, const struct link_finding *found)
 {
 	struct link_walk *w = arg;
-	struct finding f = {.trouble = TROUBLE_LINK};
+	struct block_finding f = {.trouble = TROUBLE_LINK};
 	char key[120];
 
 	safe_text(key, sizeof(key), found->key, found->key_len);
@@ -259,7 +259,7 @@ static void on_link_found(void *arg, const struct link_finding *found)
 		f.has_blocks = true;
 		f.first = f.last = found->block;
 	}
-	if (!w->failed && findings_add(&w->s->findings, &f, &w->err) < 0)
+	if (!w->failed && block_findings_add(&w->s->findings, &f, &w->err) < 0)
 		w->failed = true;
 }
 
@@ -352,7 +352,7 @@ static bool on_pause(void *arg, uint64_t done, uint64_t total, int timeout_ms)
 static int check_safety(const struct verify *v, struct survey *s,
 			struct error *err)
 {
-	struct finding f = {.trouble = TROUBLE_EVICTS};
+	struct block_finding f = {.trouble = TROUBLE_EVICTS};
 	struct error why;
 
 	if (space_safety_check(s->redis, s->space, NULL, &why) == 0)
@@ -363,7 +363,7 @@ static int check_safety(const struct verify *v, struct survey *s,
 	}
 	snprintf(f.detail, sizeof(f.detail), "%.*s", FINDING_DETAIL_MAX - 1,
 		 why.text);
-	return findings_add(&s->findings, &f, err);
+	return block_findings_add(&s->findings, &f, err);
 }
 
 static int repair_survey_findings(struct verify *v, struct survey *s,
@@ -499,7 +499,7 @@ static int verify_spaces(struct verify *v, struct survey **surveys,
 			return -1;
 		if (verify_space(v, surveys[i], &results[i]) < 0)
 			note_failure(&outcome, &results[i].error);
-		else if (findings_left(&surveys[i]->findings))
+		else if (block_findings_left(&surveys[i]->findings))
 			outcome.findings = true;
 	}
 	return settle_outcome(&outcome, err);

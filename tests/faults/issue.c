@@ -24,10 +24,10 @@
 #include "allocator/block_pool/block_pool.h"
 #include "common/clock.h"
 #include "common/signals.h"
-#include "linkstore/block/create.h"
+#include "linkstore/block/create_links.h"
 #include "linkstore/block/link_writer.h"
 #include "linkstore/space/raise_cursor.h"
-#include "linkstore/space/record.h"
+#include "linkstore/space/space_record.h"
 #include "linkstore/target.h"
 
 enum {

@@ -24,7 +24,7 @@
 #include "codespace/link_id.h"
 #include "common/clock.h"
 #include "linkstore/command.h"
-#include "linkstore/space/record.h"
+#include "linkstore/space/space_record.h"
 #include "linkstore/target.h"
 #include "schemas/link.pb-c.h"
 

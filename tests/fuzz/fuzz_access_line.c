@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collector/tools/access_log/access_format.h"
-#include "redirector/access_line.h"
+#include "redirector/visit/access_line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,9 +11,9 @@
 #include "common/http/http_server.h"
 #include "common/kafka/kafka.h"
 #include "common/redis/redis.h"
-#include "linkstore/config.h"
 #include "linkstore/domains.h"
 #include "linkstore/domains_config.h"
+#include "linkstore/links_config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "redirector/counters_file.h"
+#include "redirector/counters/counters_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/network_list.h"
-#include "redirector/deny_list.h"
+#include "redirector/visit/deny_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "redirector/event_journal.h"
-#include "redirector/owned_files.h"
+#include "redirector/counters/owned_files.h"
+#include "redirector/events/event_journal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

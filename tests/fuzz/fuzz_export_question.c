@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "aggregator/export/export_question.h"
+#include "aggregator/api/export/export_question.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

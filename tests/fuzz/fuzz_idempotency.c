@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "allocator/create/idempotency.h"
-#include "linkstore/idempotency.h"
+#include "linkstore/idempotency_record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,7 +12,7 @@
 #include "allocator/link/link_view.h"
 #include "common/clock.h"
 #include "linkstore/link/edit.h"
-#include "redirector/cache_entry.h"
+#include "redirector/visit/cache_entry.h"
 #include "tests/unit/allocator/link_world.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

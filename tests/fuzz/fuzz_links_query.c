@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "aggregator/api/links_query.h"
+#include "aggregator/api/links/links_query.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redirector/page_template.h"
+#include "redirector/pages/page_template.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redirector/pass_through.h"
+#include "redirector/pages/pass_through.h"
 
 static const char begin[] = "https://a.example/b";
 static const char own[] = "utm_source=own";

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aggregator/api/question.h"
+#include "aggregator/api/statistics/question.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

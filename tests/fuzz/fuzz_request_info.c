@@ -11,9 +11,9 @@
 #include "codespace/path_code.h"
 #include "common/client_address.h"
 #include "linkstore/domains.h"
-#include "redirector/click_event.h"
-#include "redirector/device.h"
-#include "redirector/request_info.h"
+#include "redirector/events/click_event.h"
+#include "redirector/lookup/visit_device.h"
+#include "redirector/visit/request_info.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

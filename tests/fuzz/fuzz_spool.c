@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/spool/record.h"
 #include "common/spool/segment.h"
 #include "common/spool/spool.h"
+#include "common/spool/spool_record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redirector/click_event.h"
-#include "redirector/trace_context.h"
+#include "redirector/events/click_event.h"
+#include "redirector/visit/trace_context.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 
 #include "common/hex.h"
 #include "common/uri.h"
-#include "redirector/pass_through.h"
+#include "redirector/pages/pass_through.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

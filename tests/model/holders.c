@@ -4,7 +4,7 @@
 
 #include "common/clock.h"
 #include "common/drop_const.h"
-#include "linkstore/block/create.h"
+#include "linkstore/block/create_links.h"
 #include "linkstore/space/grant.h"
 #include "linkstore/space/raise_cursor.h"
 #include "linkstore/target.h"

@@ -41,12 +41,12 @@ static void verify_space(struct world *w, const struct lives *l, size_t space)
 	if (survey_run(s, &w->err))
 		world_broken(w, "%s verify: %s", s->space->name, w->err.text);
 	for (size_t i = 0; i < s->findings.count; i++) {
-		const struct finding *f = &s->findings.list[i];
+		const struct block_finding *f = &s->findings.list[i];
 
 		if (!is_accounted_for(l, f->trouble))
 			world_broken(w, "%s:%" PRIu64 " verify: %s: %s",
 				     s->space->name, f->first,
-				     finding_name(f->trouble), f->detail);
+				     block_finding_name(f->trouble), f->detail);
 	}
 	survey_free(s);
 	free(s);

@@ -26,7 +26,7 @@
 #include "common/clock.h"
 #include "common/drop_const.h"
 #include "linkstore/space/manual_hold.h"
-#include "linkstore/space/record.h"
+#include "linkstore/space/space_record.h"
 #include "tests/model/holders.h"
 #include "tests/model/mutations.h"
 #include "tests/model/nodes.h"

@@ -5,7 +5,7 @@
 
 #include "common/clock.h"
 #include "common/drop_const.h"
-#include "linkstore/space/record.h"
+#include "linkstore/space/space_record.h"
 
 #define HISTORY 4096 /* lines kept */
 #define SHOWN	60   /* lines shown */

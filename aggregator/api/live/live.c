@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "aggregator/api/api_keys.h"
-#include "aggregator/api/link_finder.h"
+#include "aggregator/api/links/link_finder.h"
 #include "aggregator/api/live/live_event.h"
 #include "aggregator/api/live/live_queue.h"
 #include "aggregator/api/live/live_reader.h"

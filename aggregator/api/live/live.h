@@ -17,8 +17,8 @@
 #define AGGREGATOR_API_LIVE_LIVE_H
 
 #include "aggregator/aggregator_config.h"
+#include "aggregator/api/links/redis_links.h"
 #include "aggregator/api/query_ender.h"
-#include "aggregator/api/redis_links.h"
 #include "aggregator/api/slots.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "aggregator/api/question.h"
+#include "aggregator/api/statistics/question.h"
 #include "common/error.h"
 
 /* A longer record is no live event. */

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "aggregator/api/archive.h"
+#include "aggregator/api/links/archive.h"
 #include "common/clock.h"
 
 enum {

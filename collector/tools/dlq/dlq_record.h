@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collector/ingest/dead_letters.h"
+#include "collector/dead_letters.h"
 #include "common/kafka/reader.h"
 
 #define DLQ_REPLAYED "replayed" /* header of marks */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/tools/verify/offset_set.h"
+#include "collector/tools/offset_set.h"
 
 struct position_group {
 	char *topic;

@@ -131,15 +131,15 @@ static int read_times(struct verify *v, struct span *span, uint64_t word,
 static int note_other(struct verify *v, struct span *span, uint64_t offset,
 		      struct error *err)
 {
-	struct finding f = {FINDING_OTHER,
-			    span->where.partition,
-			    span->where.epoch,
-			    offset,
-			    offset,
-			    1};
+	struct event_finding f = {FINDING_OTHER,
+				  span->where.partition,
+				  span->where.epoch,
+				  offset,
+				  offset,
+				  1};
 
 	span->missing++;
-	return findings_note(&v->findings, &f, err);
+	return event_findings_note(&v->findings, &f, err);
 }
 
 static int compare_word(struct verify *v, struct span *span,
@@ -508,8 +508,8 @@ static int compare_window(struct verify *v, struct span *span,
 static int look_beyond(struct verify *v, struct span *span, struct error *err)
 {
 	struct stretch beyond = span->where;
-	struct survey_entry rows;
-	struct finding f;
+	struct offset_survey_entry rows;
+	struct event_finding f;
 	int64_t low, high;
 
 	/* Rows of a log that was cut are compared with reports. */
@@ -534,10 +534,11 @@ static int look_beyond(struct verify *v, struct span *span, struct error *err)
 		return -1;
 	if (!rows.events)
 		return 0;
-	f = (struct finding){FINDING_UNKNOWN, beyond.partition, beyond.epoch,
-			     rows.first,      rows.last,	rows.events};
+	f = (struct event_finding){FINDING_UNKNOWN, beyond.partition,
+				   beyond.epoch,    rows.first,
+				   rows.last,	    rows.events};
 	span->unknown += rows.events;
-	return findings_note(&v->findings, &f, err);
+	return event_findings_note(&v->findings, &f, err);
 }
 
 int check_available(struct verify *v, struct span *span, struct error *err)

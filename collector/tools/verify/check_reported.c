@@ -11,20 +11,20 @@ static int find_gone(struct verify *v, struct span *span,
 		     struct error *err)
 {
 	struct window *w = &v->window;
-	struct finding f = {FINDING_ROWS_GONE, span->where.partition,
-			    span->where.epoch, b->first,
-			    b->last,	       gone};
+	struct event_finding f = {FINDING_ROWS_GONE, span->where.partition,
+				  span->where.epoch, b->first,
+				  b->last,	     gone};
 	uint64_t at = b->first, first, last;
 
 	span->missing += gone;
 	if (window_count_in(w, LEFT, b->first, b->last) != gone)
-		return findings_note(&v->findings, &f, err);
+		return event_findings_note(&v->findings, &f, err);
 	while (window_next_run(w, LEFT, &at, &first, &last) &&
 	       first <= b->last) {
 		f.first = first;
 		f.last = last < b->last ? last : b->last;
 		f.events = f.last - f.first + 1;
-		if (findings_note(&v->findings, &f, err) < 0)
+		if (event_findings_note(&v->findings, &f, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -4,7 +4,7 @@
 #ifndef COLLECTOR_TOOLS_VERIFY_DLQ_OFFSETS_H
 #define COLLECTOR_TOOLS_VERIFY_DLQ_OFFSETS_H
 
-#include "collector/tools/verify/offset_set.h"
+#include "collector/tools/offset_set.h"
 #include "common/kafka/reader.h"
 
 /* Initialise it with zeros. */

@@ -17,23 +17,23 @@
 	"max(last), sum(rows + dead_lettered + lost)"
 #define GROUP_KNOWN " GROUP BY partition, epoch ORDER BY partition, epoch"
 
-int reported_survey(struct ask *a, int64_t from, int64_t to, struct survey *ret,
-		    struct error *err)
+int reported_survey(struct ask *a, int64_t from, int64_t to,
+		    struct offset_survey *ret, struct error *err)
 {
 	buf_puts(ask_begin(a), SELECT_KNOWN FROM_BATCHES);
 	/* The time of lost events in Kafka is unknown. */
 	ask_put_times(a, "if(lost > 0, inserted_at, append_time)", from, to);
 	buf_puts(&a->sql, GROUP_KNOWN);
-	return survey_ask(ret, a, err);
+	return offset_survey_query(ret, a, err);
 }
 
-int reported_reach(struct ask *a, struct survey *ret, struct error *err)
+int reported_reach(struct ask *a, struct offset_survey *ret, struct error *err)
 {
 	buf_puts(ask_begin(a), SELECT_KNOWN FROM_BATCHES GROUP_KNOWN);
-	return survey_ask(ret, a, err);
+	return offset_survey_query(ret, a, err);
 }
 
-int reported_lives(struct ask *a, struct survey *ret, struct error *err)
+int reported_lives(struct ask *a, struct offset_survey *ret, struct error *err)
 {
 	/* An epoch that begins anew begins at 0, even if another decision at
 	 * the same time has another offset. */
@@ -42,7 +42,7 @@ int reported_lives(struct ask *a, struct survey *ret, struct error *err)
 		 "min(next), count() FROM ingest_epochs WHERE "
 		 "topic = {topic:String} AND decision NOT IN ('same', "
 		 "'pass')" GROUP_KNOWN);
-	return survey_ask(ret, a, err);
+	return offset_survey_query(ret, a, err);
 }
 
 int reported_batches(struct ask *a, const struct stretch *s, uint64_t after,

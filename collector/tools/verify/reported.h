@@ -5,20 +5,20 @@
 #define COLLECTOR_TOOLS_VERIFY_REPORTED_H
 
 #include "collector/tools/verify/ask.h"
+#include "collector/tools/verify/offset_survey.h"
 #include "collector/tools/verify/stored_rows.h"
-#include "collector/tools/verify/survey.h"
 
 /* Queries all batches with an append time in [from, to). */
-int reported_survey(struct ask *a, int64_t from, int64_t to, struct survey *ret,
-		    struct error *err);
+int reported_survey(struct ask *a, int64_t from, int64_t to,
+		    struct offset_survey *ret, struct error *err);
 
 /* Queries the reports of each partition and epoch: `last` is the greatest
  * offset reported at any time. */
-int reported_reach(struct ask *a, struct survey *ret, struct error *err);
+int reported_reach(struct ask *a, struct offset_survey *ret, struct error *err);
 
 /* Queries the epochs that begin not at their log's start but at `first`.
  * Offsets before that belong to the epoch before. */
-int reported_lives(struct ask *a, struct survey *ret, struct error *err);
+int reported_lives(struct ask *a, struct offset_survey *ret, struct error *err);
 
 struct reported_batch {
 	uint64_t first, last;

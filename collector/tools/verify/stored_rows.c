@@ -6,7 +6,7 @@
 /* --- surveys -------------------------------------------------------------- */
 
 int stored_rows_survey(struct ask *a, int64_t from, int64_t to,
-		       struct survey *ret, struct error *err)
+		       struct offset_survey *ret, struct error *err)
 {
 	struct buf *sql = ask_begin(a);
 
@@ -17,7 +17,7 @@ int stored_rows_survey(struct ask *a, int64_t from, int64_t to,
 	if (a->timed)
 		ask_put_times(a, "append_time", from, to);
 	buf_puts(sql, " GROUP BY partition, epoch ORDER BY partition, epoch");
-	return survey_ask(ret, a, err);
+	return offset_survey_query(ret, a, err);
 }
 
 static void put_where(struct ask *a, const struct stretch *s)
@@ -31,7 +31,7 @@ static void put_where(struct ask *a, const struct stretch *s)
 }
 
 int stored_rows_extent(struct ask *a, const struct stretch *s,
-		       struct survey_entry *ret, struct error *err)
+		       struct offset_survey_entry *ret, struct error *err)
 {
 	const uint64_t *n;
 	size_t count;
@@ -41,8 +41,8 @@ int stored_rows_extent(struct ask *a, const struct stretch *s,
 	buf_printf(&a->sql, " AND offset < %" PRIu64, s->end);
 	if (ask_numbers(a, 3, &n, &count, err) < 0)
 		return -1;
-	*ret = (struct survey_entry){.partition = s->partition,
-				     .epoch = s->epoch};
+	*ret = (struct offset_survey_entry){.partition = s->partition,
+					    .epoch = s->epoch};
 	if (count) {
 		ret->first = n[0];
 		ret->last = n[1];
@@ -119,10 +119,11 @@ static void put_words(struct buf *sql, const struct stored_rows_twice *twice)
 int stored_rows_name_twice(struct ask *a, const struct stretch *s,
 			   const struct window *w,
 			   const struct stored_rows_twice *twice,
-			   struct findings *findings, struct error *err)
+			   struct event_findings *findings, struct error *err)
 {
 	struct buf *sql = ask_begin(a);
-	struct finding f = {FINDING_TWICE, s->partition, s->epoch, 0, 0, 0};
+	struct event_finding f = {
+		FINDING_TWICE, s->partition, s->epoch, 0, 0, 0};
 	uint64_t named = 0;
 	const uint64_t *n;
 	size_t count;
@@ -141,7 +142,7 @@ int stored_rows_name_twice(struct ask *a, const struct stretch *s,
 		f.first = f.last = n[0];
 		f.events = n[1];
 		named += n[1];
-		if (findings_note(findings, &f, err) < 0)
+		if (event_findings_note(findings, &f, err) < 0)
 			return -1;
 	}
 	/* The other surplus rows are in words that were not queried. */
@@ -154,7 +155,7 @@ int stored_rows_name_twice(struct ask *a, const struct stretch *s,
 
 /* --- events stored again in a later epoch --------------------------------- */
 
-static bool has_two(const struct survey *stored, uint32_t partition)
+static bool has_two(const struct offset_survey *stored, uint32_t partition)
 {
 	unsigned epochs = 0;
 
@@ -165,7 +166,7 @@ static bool has_two(const struct survey *stored, uint32_t partition)
 
 /* Appends " AND partition IN (0, 3)" for the partitions with rows of several
  * epochs; returns false if there is none. */
-static bool put_partitions(struct buf *sql, const struct survey *stored)
+static bool put_partitions(struct buf *sql, const struct offset_survey *stored)
 {
 	uint32_t last = UINT32_MAX;
 	bool any = false;
@@ -185,8 +186,8 @@ static bool put_partitions(struct buf *sql, const struct survey *stored)
 }
 
 static int ask_reread(struct ask *a, int64_t from, int64_t to,
-		      const struct survey *stored, struct survey *ret,
-		      struct error *err)
+		      const struct offset_survey *stored,
+		      struct offset_survey *ret, struct error *err)
 {
 	struct buf *sql = ask_begin(a);
 
@@ -198,29 +199,30 @@ static int ask_reread(struct ask *a, int64_t from, int64_t to,
 		      "WHERE topic = {topic:String}");
 	ask_put_times(a, "append_time", from, to);
 	if (!put_partitions(sql, stored)) {
-		*ret = (struct survey){0};
+		*ret = (struct offset_survey){0};
 		return 0;
 	}
 	buf_puts(sql, " GROUP BY partition, event_id, append_time "
 		      "HAVING more > 0) GROUP BY partition, later "
 		      "ORDER BY partition, later");
-	return survey_ask(ret, a, err);
+	return offset_survey_query(ret, a, err);
 }
 
 int stored_rows_name_reread(struct ask *a, int64_t from, int64_t to,
-			    const struct survey *stored,
-			    struct findings *findings, struct error *err)
+			    const struct offset_survey *stored,
+			    struct event_findings *findings, struct error *err)
 {
-	struct survey found;
+	struct offset_survey found;
 	int status = ask_reread(a, from, to, stored, &found, err);
 
 	for (size_t i = 0; status == 0 && i < found.count; i++) {
-		const struct survey_entry *k = &found.entries[i];
-		struct finding f = {FINDING_REREAD, k->partition, k->epoch,
-				    k->first,	    k->last,	  k->events};
+		const struct offset_survey_entry *k = &found.entries[i];
+		struct event_finding f = {FINDING_REREAD, k->partition,
+					  k->epoch,	  k->first,
+					  k->last,	  k->events};
 
-		status = findings_note(findings, &f, err);
+		status = event_findings_note(findings, &f, err);
 	}
-	survey_free(&found);
+	offset_survey_free(&found);
 	return status;
 }

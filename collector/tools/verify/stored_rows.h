@@ -8,8 +8,8 @@
 #define COLLECTOR_TOOLS_VERIFY_STORED_ROWS_H
 
 #include "collector/tools/verify/ask.h"
-#include "collector/tools/verify/findings.h"
-#include "collector/tools/verify/survey.h"
+#include "collector/tools/verify/event_findings.h"
+#include "collector/tools/verify/offset_survey.h"
 #include "collector/tools/verify/window.h"
 
 /* Offsets of a partition in one epoch of its topic, and the time range in which
@@ -22,7 +22,7 @@ struct stretch {
 
 /* Queries all rows of the topic with an append time in [from, to). */
 int stored_rows_survey(struct ask *a, int64_t from, int64_t to,
-		       struct survey *ret, struct error *err);
+		       struct offset_survey *ret, struct error *err);
 
 #define STORED_ROWS_WORDS_MAX 64
 /* Offsets with more than one row.  Links have no such offsets: rows of one
@@ -50,12 +50,12 @@ int stored_rows_times(struct ask *a, const struct stretch *s, uint64_t first,
 int stored_rows_name_twice(struct ask *a, const struct stretch *s,
 			   const struct window *w,
 			   const struct stored_rows_twice *twice,
-			   struct findings *findings, struct error *err);
+			   struct event_findings *findings, struct error *err);
 
 /* Queries the number of rows of the stretch, and the least and greatest
  * offset. */
 int stored_rows_extent(struct ask *a, const struct stretch *s,
-		       struct survey_entry *ret, struct error *err);
+		       struct offset_survey_entry *ret, struct error *err);
 
 /*
  * Adds findings for events with a row in each of several epochs; `stored` shows
@@ -67,7 +67,7 @@ int stored_rows_extent(struct ask *a, const struct stretch *s,
  * only: for links one row is kept.
  */
 int stored_rows_name_reread(struct ask *a, int64_t from, int64_t to,
-			    const struct survey *stored,
-			    struct findings *findings, struct error *err);
+			    const struct offset_survey *stored,
+			    struct event_findings *findings, struct error *err);
 
 #endif

@@ -10,16 +10,17 @@ int verify_step(struct verify *v, uint64_t offsets, struct error *err)
 }
 
 int verify_find(struct verify *v, const struct span *span, enum window_set set,
-		enum finding_kind kind, uint64_t *counter, struct error *err)
+		enum event_finding_kind kind, uint64_t *counter,
+		struct error *err)
 {
-	struct finding f = {
+	struct event_finding f = {
 		kind, span->where.partition, span->where.epoch, 0, 0, 0};
 	uint64_t at = v->window.first;
 
 	while (window_next_run(&v->window, set, &at, &f.first, &f.last)) {
 		f.events = f.last - f.first + 1;
 		*counter += f.events;
-		if (findings_note(&v->findings, &f, err) < 0)
+		if (event_findings_note(&v->findings, &f, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -28,7 +29,7 @@ int verify_find(struct verify *v, const struct span *span, enum window_set set,
 static int name_twice(struct verify *v, const struct stretch *part,
 		      const struct stored_rows_twice *twice, struct error *err)
 {
-	if (findings_have_room(&v->findings))
+	if (event_findings_have_room(&v->findings))
 		return stored_rows_name_twice(&v->ask, part, &v->window, twice,
 					      &v->findings, err);
 	v->findings.events[FINDING_TWICE] += twice->surplus;

@@ -14,7 +14,7 @@
 #include "collector/tools/verify/ask.h"
 #include "collector/tools/verify/clocks.h"
 #include "collector/tools/verify/dlq_offsets.h"
-#include "collector/tools/verify/findings.h"
+#include "collector/tools/verify/event_findings.h"
 #include "collector/tools/verify/settled.h"
 #include "collector/tools/verify/stored_rows.h"
 #include "collector/tools/verify/window.h"
@@ -63,7 +63,7 @@ struct verify {
 
 	struct span *spans;
 	size_t span_count, span_room;
-	struct findings findings;
+	struct event_findings findings;
 	struct settled settled; /* clicks only */
 	struct clocks clocks;
 
@@ -78,7 +78,8 @@ int verify_step(struct verify *v, uint64_t offsets, struct error *err);
 /* Adds a finding for each run in `set` of the window, and adds its events to
  * *counter. */
 int verify_find(struct verify *v, const struct span *span, enum window_set set,
-		enum finding_kind kind, uint64_t *counter, struct error *err);
+		enum event_finding_kind kind, uint64_t *counter,
+		struct error *err);
 
 /* Reads IN_ROWS and IN_DEAD_LETTERS of the window, and counts surplus rows. */
 int verify_read_window(struct verify *v, struct span *span,

@@ -18,9 +18,9 @@
 #include "collector/tools/verify/check_available.h"
 #include "collector/tools/verify/check_reported.h"
 #include "collector/tools/verify/dlq_offsets.h"
+#include "collector/tools/verify/offset_survey.h"
 #include "collector/tools/verify/reported.h"
 #include "collector/tools/verify/settled.h"
-#include "collector/tools/verify/survey.h"
 #include "collector/tools/verify/verify_report.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
@@ -103,10 +103,10 @@ static int read_topic(struct verify *v, struct error *err)
 /* The surveys of all partitions.  They are queried before the first check, so
  * that events that are committed later do not count as due. */
 struct surveys {
-	struct survey stored; /* in the given time range */
-	struct survey reported;
-	struct survey reach; /* without a time limit */
-	struct survey lives; /* epochs that begin within the log */
+	struct offset_survey stored; /* in the given time range */
+	struct offset_survey reported;
+	struct offset_survey reach; /* without a time limit */
+	struct offset_survey lives; /* epochs that begin within the log */
 };
 
 static int add_span(struct verify *v, const struct span *span,
@@ -186,8 +186,8 @@ static uint64_t due_of(const struct surveys *surveys,
 		       const struct log_range *log, uint32_t partition,
 		       uint32_t epoch)
 {
-	const struct survey_entry *reach =
-		survey_find(&surveys->reach, partition, epoch);
+	const struct offset_survey_entry *reach =
+		offset_survey_find(&surveys->reach, partition, epoch);
 	uint64_t due = log->committed > 0 ? (uint64_t)log->committed : 0;
 
 	if (reach && reach->last + 1 > due)
@@ -201,9 +201,9 @@ static int plan_dropped(struct verify *v, const struct surveys *surveys,
 			const struct log_range *log, uint64_t begin,
 			struct span *span, struct error *err)
 {
-	const struct survey_entry *reported = survey_find(
+	const struct offset_survey_entry *reported = offset_survey_find(
 		&surveys->reported, span->where.partition, span->where.epoch);
-	const struct survey_entry *stored = survey_find(
+	const struct offset_survey_entry *stored = offset_survey_find(
 		&surveys->stored, span->where.partition, span->where.epoch);
 	uint64_t low = (uint64_t)log->low, first = low;
 
@@ -234,7 +234,7 @@ static int plan_partition(struct verify *v, const struct surveys *surveys,
 				      .epoch = v->epochs[partition],
 				      .since_ms = v->from,
 				      .until_ms = v->to}};
-	const struct survey_entry *life;
+	const struct offset_survey_entry *life;
 	struct log_range log;
 	uint64_t begin, end;
 
@@ -242,8 +242,8 @@ static int plan_partition(struct verify *v, const struct surveys *surveys,
 		return -1;
 	end = (uint64_t)log.end;
 	for (;; span.where.epoch--, span.newest = false) {
-		life = survey_find(&surveys->lives, partition,
-				   span.where.epoch);
+		life = offset_survey_find(&surveys->lives, partition,
+					  span.where.epoch);
 		begin = life ? life->first : 0;
 		span.due = span.newest ? due_of(surveys, &log, partition,
 						span.where.epoch)
@@ -271,7 +271,7 @@ static int plan_partition(struct verify *v, const struct surveys *surveys,
 /* Returns one past the offsets of a former epoch that Kafka still holds; 0:
  * none. */
 static uint64_t available_end(const struct verify *v,
-			      const struct survey_entry *k)
+			      const struct offset_survey_entry *k)
 {
 	for (size_t i = 0; i < v->span_count; i++)
 		if (v->spans[i].available &&
@@ -281,8 +281,9 @@ static uint64_t available_end(const struct verify *v,
 	return 0;
 }
 
-static int add_former(struct verify *v, const struct survey_entry *k,
-		      const struct survey_entry *other, struct error *err)
+static int add_former(struct verify *v, const struct offset_survey_entry *k,
+		      const struct offset_survey_entry *other,
+		      struct error *err)
 {
 	struct span span = {.where = {k->partition, k->epoch, k->first,
 				      k->last + 1, v->from, v->to}};
@@ -301,14 +302,15 @@ static int add_former(struct verify *v, const struct survey_entry *k,
 static int plan_former(struct verify *v, const struct surveys *surveys,
 		       struct error *err)
 {
-	const struct survey *lists[] = {&surveys->reported, &surveys->stored};
-	const struct survey_entry *k, *other;
+	const struct offset_survey *lists[] = {&surveys->reported,
+					       &surveys->stored};
+	const struct offset_survey_entry *k, *other;
 
 	for (size_t i = 0; i < 2; i++) {
 		for (size_t n = 0; n < lists[i]->count; n++) {
 			k = &lists[i]->entries[n];
-			other = survey_find(lists[1 - i], k->partition,
-					    k->epoch);
+			other = offset_survey_find(lists[1 - i], k->partition,
+						   k->epoch);
 			if ((k->partition < v->partitions &&
 			     k->epoch == v->epochs[k->partition]) ||
 			    (i && (other || v->links)))
@@ -370,10 +372,10 @@ static int make_plan(struct verify *v, struct error *err)
 		status = stored_rows_name_reread(&v->ask, v->from, v->to,
 						 &surveys.stored, &v->findings,
 						 err);
-	survey_free(&surveys.stored);
-	survey_free(&surveys.reported);
-	survey_free(&surveys.reach);
-	survey_free(&surveys.lives);
+	offset_survey_free(&surveys.stored);
+	offset_survey_free(&surveys.reported);
+	offset_survey_free(&surveys.reach);
+	offset_survey_free(&surveys.lives);
 	return status;
 }
 
@@ -505,7 +507,7 @@ static void close_parts(struct verify *v)
 	dlq_offsets_free(&v->dead_letters);
 	window_release(&v->window);
 	ranges_release(&v->unreadable);
-	findings_release(&v->findings);
+	event_findings_release(&v->findings);
 	settled_free(&v->settled);
 	clocks_free(&v->clocks);
 	free(v->spans);

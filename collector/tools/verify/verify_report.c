@@ -37,7 +37,7 @@ static uint64_t sum_of(const struct verify *v, size_t at)
 
 bool verify_is_well(const struct verify *v)
 {
-	return !findings_events(&v->findings) && !v->settled.count &&
+	return !event_findings_events(&v->findings) && !v->settled.count &&
 	       !v->clocks.count;
 }
 
@@ -87,18 +87,18 @@ static int print_spans(const struct verify *v, struct error *err)
 	return output_table(t, err);
 }
 
-static void put_finding(struct table *t, const struct finding *f)
+static void put_finding(struct table *t, const struct event_finding *f)
 {
 	char text[48];
 
-	table_text(t, finding_name(f->kind));
+	table_text(t, event_finding_name(f->kind));
 	snprintf(text, sizeof(text), "%" PRIu32, f->partition);
 	table_text(t, text);
 	snprintf(text, sizeof(text), "%" PRIu32, f->epoch);
 	table_text(t, text);
 	table_text(t, range_text(f->first, f->last, text));
 	table_number(t, f->events);
-	table_text(t, finding_text(f->kind));
+	table_text(t, event_finding_text(f->kind));
 }
 
 /* The number of findings of each kind in a partition, shown or not. */
@@ -114,7 +114,7 @@ static void put_left_out(struct table *t, const struct kinds *kinds)
 	for (int i = 0; i < FINDING_KINDS; i++) {
 		if (kinds->count[i] <= SHOWN_MAX)
 			continue;
-		table_text(t, finding_name((enum finding_kind)i));
+		table_text(t, event_finding_name((enum event_finding_kind)i));
 		snprintf(text, sizeof(text), "%" PRIu32, kinds->partition);
 		table_text(t, text);
 		snprintf(text, sizeof(text), "%" PRIu32, kinds->epoch);
@@ -128,12 +128,13 @@ static void put_left_out(struct table *t, const struct kinds *kinds)
 }
 
 /* Findings of a partition are adjacent. */
-static void put_findings(struct table *t, const struct findings *f, bool all)
+static void put_findings(struct table *t, const struct event_findings *f,
+			 bool all)
 {
 	struct kinds kinds = {0};
 
 	for (size_t i = 0; i < f->count; i++) {
-		const struct finding *it = &f->list[i];
+		const struct event_finding *it = &f->list[i];
 
 		if (it->partition != kinds.partition ||
 		    it->epoch != kinds.epoch) {
@@ -146,7 +147,8 @@ static void put_findings(struct table *t, const struct findings *f, bool all)
 	put_left_out(t, &kinds);
 }
 
-static int print_findings(const struct findings *f, bool all, struct error *err)
+static int print_findings(const struct event_findings *f, bool all,
+			  struct error *err)
 {
 	struct table *t =
 		table_new("finding|partition|epoch|offsets|>events|what");
@@ -274,9 +276,9 @@ static void say_end(const struct verify *v)
 		       gone, v->config->kafka.topic_dlq);
 	if (v->settled.compared)
 		say_settled(&v->settled);
-	if (findings_events(&v->findings))
+	if (event_findings_events(&v->findings))
 		printf("Not accounted for once: %" PRIu64 " events.\n",
-		       findings_events(&v->findings));
+		       event_findings_events(&v->findings));
 	else
 		say_all_is_well(v, gone);
 	if (v->clocks.count)
@@ -292,7 +294,7 @@ int verify_print_text(const struct verify *v, double seconds, struct error *err)
 	       seconds);
 	if (print_spans(v, err) < 0)
 		return -1;
-	if (findings_events(&v->findings) &&
+	if (event_findings_events(&v->findings) &&
 	    print_findings(&v->findings, v->show_all, err) < 0)
 		return -1;
 	if (v->settled.count && print_differences(&v->settled, err) < 0)
@@ -327,14 +329,15 @@ static json_t *span_json(const struct span *s)
 	return o;
 }
 
-static json_t *finding_json(const struct finding *f)
+static json_t *finding_json(const struct event_finding *f)
 {
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s}", "finding",
-			 finding_name(f->kind), "partition",
+			 event_finding_name(f->kind), "partition",
 			 (json_int_t)f->partition, "epoch",
 			 (json_int_t)f->epoch, "first", (json_int_t)f->first,
 			 "last", (json_int_t)f->last, "events",
-			 (json_int_t)f->events, "what", finding_text(f->kind));
+			 (json_int_t)f->events, "what",
+			 event_finding_text(f->kind));
 }
 
 static json_t *difference_json(const struct settled_difference *d)
@@ -408,8 +411,8 @@ int verify_print_json(const struct verify *v, double seconds, struct error *err)
 			 (int)verify_is_well(v), "partitions", spans,
 			 "findings", findings);
 	if (root) {
-		set_count(root, "findings_events",
-			  findings_events(&v->findings));
+		set_count(root, "event_findings_events",
+			  event_findings_events(&v->findings));
 		json_object_set_new(root, "findings_all_named",
 				    json_boolean(!v->findings.unnamed));
 		for (size_t i = 0; i < COUNTS; i++)

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collector/tools/verify/offset_set.h"
+#include "collector/tools/offset_set.h"
 #include "common/error.h"
 
 #define WINDOW_OFFSETS (UINT64_C(1) << 22) /* 512 KiB per set */

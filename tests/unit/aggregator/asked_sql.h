@@ -7,7 +7,7 @@
 
 #include "tests/unit/aggregator/settled.h"
 
-#include "aggregator/api/question.h"
+#include "aggregator/api/statistics/question.h"
 #include "aggregator/settle/copied_days.h"
 #include "aggregator/zone/buckets.h"
 

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "aggregator/api/archive.h"
+#include "aggregator/api/links/archive.h"
 #include "aggregator/api/live/live_owners.h"
 
 enum {

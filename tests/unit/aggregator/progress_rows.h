@@ -7,7 +7,7 @@
 
 #include "tests/unit/aggregator/settled.h"
 
-#include "aggregator/settle/progress.h"
+#include "aggregator/progress.h"
 
 /* An hour of the day that begins at START. */
 #define HOUR_OF(n) (START + (n) * (int64_t)HOUR)

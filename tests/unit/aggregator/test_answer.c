@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "aggregator/api/clicks_answer.h"
 #include "aggregator/api/openapi.h"
+#include "aggregator/api/statistics/clicks_answer.h"
 #include "aggregator/dimension.h"
-#include "aggregator/settle/hours.h"
+#include "aggregator/settle/hour_settlement.h"
 #include "common/clock.h"
 #include "common/yaml_json.h"
 

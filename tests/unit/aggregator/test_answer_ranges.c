@@ -1,7 +1,7 @@
 #include "tests/unit/unit.h"
 
-#include "aggregator/api/clicks_sql.h"
 #include "aggregator/api/published_hours.h"
+#include "aggregator/api/statistics/clicks_sql.h"
 
 #define DAY   86400
 #define HOUR  3600

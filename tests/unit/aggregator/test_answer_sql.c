@@ -1,8 +1,8 @@
 /* Questions that are answered from rows, sealed days and owners' days. */
 #include "tests/unit/aggregator/asked_sql.h"
 
-#include "aggregator/api/clicks_sql.h"
-#include "aggregator/api/owner_sql.h"
+#include "aggregator/api/statistics/clicks_sql.h"
+#include "aggregator/api/statistics/owner_sql.h"
 #include "aggregator/settle/owner_days.h"
 
 /* --- rows -------------------------------------------------------------------

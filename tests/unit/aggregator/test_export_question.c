@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "aggregator/export/export_question.h"
+#include "aggregator/api/export/export_question.h"
 
 static int parse_question(struct export_question *q, const char *text)
 {

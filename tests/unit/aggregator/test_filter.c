@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "aggregator/api/filter.h"
+#include "aggregator/api/statistics/filter.h"
 
 static int add_filter(struct filters *f, const char *name, const char *text,
 		      struct error *err)

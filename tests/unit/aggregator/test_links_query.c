@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "aggregator/api/links_query.h"
+#include "aggregator/api/links/links_query.h"
 
 static const struct aggregator_settings settings = {.groups_max = 500};
 

@@ -2,7 +2,7 @@
 #include "tests/unit/aggregator/settled.h"
 #include "tests/unit/unit.h"
 
-#include "aggregator/api/links_sql.h"
+#include "aggregator/api/links/links_sql.h"
 
 /* The links 1 to 6 were created at this ms plus their number. */
 #define CREATED INT64_C(1792000000000)

@@ -2,8 +2,8 @@
  * engine. */
 #include "tests/unit/aggregator/settled.h"
 
-#include "aggregator/settle/hours.h"
-#include "aggregator/settle/progress.h"
+#include "aggregator/progress.h"
+#include "aggregator/settle/hour_settlement.h"
 
 struct open_world {
 	struct settled *t;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "aggregator/api/question.h"
+#include "aggregator/api/statistics/question.h"
 #include "common/clock.h"
 
 /* 2026-11-21T10:07:00Z */

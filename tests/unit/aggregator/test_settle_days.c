@@ -1,6 +1,6 @@
 #include "tests/unit/aggregator/settled.h"
 
-#include "aggregator/settle/days.h"
+#include "aggregator/settle/day_settlement.h"
 
 static struct settle_count settle_day(struct settled *t, struct stale day,
 				      int status, struct error *err)

@@ -1,7 +1,7 @@
 #include "tests/unit/aggregator/settled.h"
 
+#include "aggregator/settle/hour_settlement.h"
 #include "aggregator/settle/hour_turns.h"
-#include "aggregator/settle/hours.h"
 #include "aggregator/settle/settle_sql.h"
 
 #define TWO 2

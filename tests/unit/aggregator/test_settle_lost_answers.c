@@ -6,8 +6,8 @@
 
 #include <pthread.h>
 
-#include "aggregator/settle/days.h"
-#include "aggregator/settle/hours.h"
+#include "aggregator/settle/day_settlement.h"
+#include "aggregator/settle/hour_settlement.h"
 
 struct scenario {
 	void (*prepare)(struct settled *t);

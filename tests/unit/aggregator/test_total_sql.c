@@ -1,10 +1,10 @@
 /* Questions about all links: settled hours, rolled days, values of days. */
 #include "tests/unit/aggregator/asked_sql.h"
 
-#include "aggregator/api/clicks_sql.h"
 #include "aggregator/api/published_hours.h"
-#include "aggregator/api/total_sql.h"
-#include "aggregator/settle/hours.h"
+#include "aggregator/api/statistics/clicks_sql.h"
+#include "aggregator/api/statistics/total_sql.h"
+#include "aggregator/settle/hour_settlement.h"
 
 static void settle_all(struct settled *t)
 {

@@ -11,7 +11,7 @@
 #include "allocator/create/idempotency.h"
 #include "allocator/create/strategy.h"
 #include "linkstore/block/link_writer.h"
-#include "linkstore/idempotency.h"
+#include "linkstore/idempotency_record.h"
 #include "tests/unit/linkstore/fixture.h"
 
 struct creation_world {

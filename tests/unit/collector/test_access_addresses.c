@@ -143,7 +143,7 @@ static void whom_a_proxy_names_comes_before_the_peer(void **state)
 	assert_ip(w, SECOND, 4);
 }
 
-/* The result is the same as in redirector/request_info.c
+/* The result is the same as in redirector/visit/request_info.c
  * (common/client_address.c). */
 static void proxies_that_are_known_are_read_from_the_right(void **state)
 {

@@ -1,42 +1,42 @@
 #include "tests/unit/unit.h"
 
-#include "collector/ingest/breaker.h"
+#include "collector/ingest/insert_breaker.h"
 #include "common/clock.h"
 
 enum {
 	RETRY_MAX_MS = 60000,
-	TRIAL_MS = 2000, /* same as in breaker.c */
+	TRIAL_MS = 2000, /* same as in insert_breaker.c */
 };
 
 static const struct error failure = {.code = ERROR_REMOTE, .text = "away"};
 
 /* Ends the wait. */
-static void let_pass(struct breaker *b)
+static void let_pass(struct insert_breaker *b)
 {
 	b->retry_at = clock_monotonic_ms();
 }
 
 static void failures_that_come_together_count_once(void **state)
 {
-	struct breaker b = {.retry_backoff_max = RETRY_MAX_MS};
+	struct insert_breaker b = {.retry_backoff_max = RETRY_MAX_MS};
 
 	(void)state;
 	for (int i = 0; i < 3; i++)
-		breaker_trip(&b, &failure);
+		insert_breaker_trip(&b, &failure);
 	assert_true(b.open);
 	assert_int_equal(b.failures, 1);
 }
 
 static void each_failure_in_a_row_waits_longer_up_to_a_bound(void **state)
 {
-	struct breaker b = {.retry_backoff_max = RETRY_MAX_MS};
+	struct insert_breaker b = {.retry_backoff_max = RETRY_MAX_MS};
 	int64_t longest = 0;
 
 	(void)state;
 	for (int i = 0; i < 20; i++) {
 		int64_t before = clock_monotonic_ms(), wait;
 
-		breaker_trip(&b, &failure);
+		insert_breaker_trip(&b, &failure);
 		wait = b.retry_at - before;
 		/* Up to half of the wait is random. */
 		assert_true(wait >= longest / 4);
@@ -49,43 +49,43 @@ static void each_failure_in_a_row_waits_longer_up_to_a_bound(void **state)
 
 static void nothing_is_tried_before_the_wait_is_over(void **state)
 {
-	struct breaker b = {.retry_backoff_max = RETRY_MAX_MS};
+	struct insert_breaker b = {.retry_backoff_max = RETRY_MAX_MS};
 
 	(void)state;
-	breaker_trip(&b, &failure);
-	assert_false(breaker_may_try(&b, b.retry_at - 1));
-	assert_true(breaker_may_try(&b, b.retry_at));
+	insert_breaker_trip(&b, &failure);
+	assert_false(insert_breaker_may_try(&b, b.retry_at - 1));
+	assert_true(insert_breaker_may_try(&b, b.retry_at));
 }
 
 static void one_is_tried_at_a_time_until_it_takes_long(void **state)
 {
-	struct breaker b = {.retry_backoff_max = RETRY_MAX_MS};
+	struct insert_breaker b = {.retry_backoff_max = RETRY_MAX_MS};
 	int one, other;
 
 	(void)state;
-	breaker_trip(&b, &failure);
-	breaker_tries(&b, &one, b.retry_at);
-	assert_false(breaker_may_try(&b, b.retry_at + TRIAL_MS - 1));
-	assert_true(breaker_may_try(&b, b.retry_at + TRIAL_MS));
+	insert_breaker_trip(&b, &failure);
+	insert_breaker_tries(&b, &one, b.retry_at);
+	assert_false(insert_breaker_may_try(&b, b.retry_at + TRIAL_MS - 1));
+	assert_true(insert_breaker_may_try(&b, b.retry_at + TRIAL_MS));
 	/* The end of another insert does not end the trial. */
-	breaker_ended(&b, &other);
-	assert_false(breaker_may_try(&b, b.retry_at + TRIAL_MS - 1));
-	breaker_ended(&b, &one);
-	assert_true(breaker_may_try(&b, b.retry_at));
+	insert_breaker_ended(&b, &other);
+	assert_false(insert_breaker_may_try(&b, b.retry_at + TRIAL_MS - 1));
+	insert_breaker_ended(&b, &one);
+	assert_true(insert_breaker_may_try(&b, b.retry_at));
 }
 
 static void what_succeeds_closes_it_and_the_count_begins_anew(void **state)
 {
-	struct breaker b = {.retry_backoff_max = RETRY_MAX_MS};
+	struct insert_breaker b = {.retry_backoff_max = RETRY_MAX_MS};
 
 	(void)state;
-	breaker_trip(&b, &failure);
+	insert_breaker_trip(&b, &failure);
 	let_pass(&b);
-	breaker_trip(&b, &failure);
+	insert_breaker_trip(&b, &failure);
 	assert_int_equal(b.failures, 2);
-	breaker_close(&b);
+	insert_breaker_close(&b);
 	assert_false(b.open);
-	breaker_trip(&b, &failure);
+	insert_breaker_trip(&b, &failure);
 	assert_int_equal(b.failures, 1);
 }
 

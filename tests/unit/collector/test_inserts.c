@@ -447,7 +447,7 @@ static void what_is_ready_goes_once_the_breaker_is_closed(void **state)
 	assert_int_equal(w->p->insert.step, INSERT_READY);
 	inserts_update(&w->inserts, &w->all, 1);
 	assert_int_equal(count_pending_jobs(w), 0);
-	breaker_close(&w->inserts.breaker);
+	insert_breaker_close(&w->inserts.breaker);
 	inserts_update(&w->inserts, &w->all, 1);
 	assert_int_equal(count_pending_jobs(w), 1);
 }

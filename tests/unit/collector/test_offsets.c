@@ -1,8 +1,8 @@
 /* Sets of offsets, windows and findings of `collector verify`. */
 #include "tests/unit/unit.h"
 
-#include "collector/tools/verify/findings.h"
-#include "collector/tools/verify/offset_set.h"
+#include "collector/tools/offset_set.h"
+#include "collector/tools/verify/event_findings.h"
 #include "collector/tools/verify/window.h"
 
 /* --- sets ------------------------------------------------------------------
@@ -180,19 +180,19 @@ static void windows_follow_each_other_without_a_hole(void **state)
 /* --- findings --------------------------------------------------------------
  */
 
-static void note_finding(struct findings *f, enum finding_kind kind,
+static void note_finding(struct event_findings *f, enum event_finding_kind kind,
 			 uint64_t first, uint64_t last)
 {
-	const struct finding finding = {kind,  0,    1,
-					first, last, last - first + 1};
+	const struct event_finding finding = {kind,  0,	   1,
+					      first, last, last - first + 1};
 	struct error err;
 
-	assert_int_equal(findings_note(f, &finding, &err), 0);
+	assert_int_equal(event_findings_note(f, &finding, &err), 0);
 }
 
 static void findings_that_go_on_are_one(void **state)
 {
-	struct findings f = {.max = 10};
+	struct event_findings f = {.max = 10};
 
 	(void)state;
 	note_finding(&f, FINDING_MISSING, 5, 9);
@@ -202,13 +202,13 @@ static void findings_that_go_on_are_one(void **state)
 	assert_int_equal(f.count, 3);
 	assert_true(f.list[0].first == 5 && f.list[0].last == 10);
 	assert_int_equal(f.list[0].events, 6);
-	assert_int_equal(findings_events(&f), 8);
-	findings_release(&f);
+	assert_int_equal(event_findings_events(&f), 8);
+	event_findings_release(&f);
 }
 
 static void the_first_are_named_and_all_are_counted(void **state)
 {
-	struct findings f = {.max = 2};
+	struct event_findings f = {.max = 2};
 
 	(void)state;
 	for (uint64_t i = 0; i < 10; i++)
@@ -216,7 +216,7 @@ static void the_first_are_named_and_all_are_counted(void **state)
 	assert_int_equal(f.count, 2);
 	assert_int_equal(f.unnamed, 8);
 	assert_int_equal(f.events[FINDING_MISSING], 10);
-	findings_release(&f);
+	event_findings_release(&f);
 }
 
 #define IN_WINDOW(test)                                                        \

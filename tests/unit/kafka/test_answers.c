@@ -1,6 +1,6 @@
 #include "tests/unit/unit.h"
 
-#include "common/kafka/answers.h"
+#include "common/kafka/topic_limits.h"
 
 static void only_formats_that_bound_it_have_a_ratio(void **state)
 {

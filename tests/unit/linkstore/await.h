@@ -15,7 +15,7 @@
 #include "linkstore/block/lookup.h"
 #include "linkstore/block/renew.h"
 #include "linkstore/link/edit.h"
-#include "linkstore/link/visits.h"
+#include "linkstore/link/visit_count.h"
 #include "linkstore/space/grant.h"
 #include "linkstore/standalone.h"
 

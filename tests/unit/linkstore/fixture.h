@@ -8,13 +8,13 @@
 #include "common/clock.h"
 #include "linkstore/block/block.h"
 #include "linkstore/block/block_scan.h"
-#include "linkstore/block/create.h"
+#include "linkstore/block/create_links.h"
 #include "linkstore/block/lookup.h"
 #include "linkstore/linkstore.h"
 #include "linkstore/space/grant.h"
 #include "linkstore/space/ledger.h"
 #include "linkstore/space/reclaim.h"
-#include "linkstore/space/record.h"
+#include "linkstore/space/space_record.h"
 
 #define HOLD	   100 /* ms */
 #define QUARANTINE 150

@@ -42,7 +42,7 @@ static void queue_link(struct async_fixture *a, const struct link_block *block,
 	queue_until(a, block, offset, 0);
 }
 
-static long long count_script_calls(struct async_fixture *a)
+static long long count_async_calls(struct async_fixture *a)
 {
 	return redis_server_calls(&a->f->server, "evalsha");
 }
@@ -55,12 +55,12 @@ static void links_of_one_turn_and_block_are_one_script(void **state)
 
 	queue_link(a, &block, 999);
 	run_loop(a);
-	before = count_script_calls(a);
+	before = count_async_calls(a);
 	for (uint32_t i = 0; i < CREATE_BATCH_MAX; i++)
 		queue_link(a, &block, i);
 	run_loop(a);
 	assert_int_equal(a->stored, CREATE_BATCH_MAX + 1);
-	assert_int_equal(count_script_calls(a) - before, 1);
+	assert_int_equal(count_async_calls(a) - before, 1);
 }
 
 /* Redis has the links of a full script before the turn ends. */
@@ -72,18 +72,18 @@ static void a_full_script_does_not_wait_for_the_end_of_the_turn(void **state)
 
 	queue_link(a, &block, 999);
 	run_loop(a);
-	before = count_script_calls(a);
+	before = count_async_calls(a);
 	for (uint32_t i = 0; i < CREATE_BATCH_MAX + 1; i++)
 		queue_link(a, &block, i);
 	/* The loop does not run; the test waits only for the way to Redis. */
-	for (int tries = 0; count_script_calls(a) == before && tries < 1000;
+	for (int tries = 0; count_async_calls(a) == before && tries < 1000;
 	     tries++)
 		nanosleep(&(struct timespec){0, 1000000}, NULL);
-	assert_int_equal(count_script_calls(a) - before, 1);
+	assert_int_equal(count_async_calls(a) - before, 1);
 	assert_int_equal(a->stored, 1);
 	run_loop(a);
 	assert_int_equal(a->stored, CREATE_BATCH_MAX + 2);
-	assert_int_equal(count_script_calls(a) - before, 2);
+	assert_int_equal(count_async_calls(a) - before, 2);
 }
 
 /* The script cannot be sent; the failure of its links is reported from the

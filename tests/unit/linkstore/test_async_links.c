@@ -4,7 +4,7 @@
 #include "codespace/link_id.h"
 #include "linkstore/block/link_writer.h"
 #include "linkstore/link/edit.h"
-#include "linkstore/link/visits.h"
+#include "linkstore/link/visit_count.h"
 #include "linkstore/standalone.h"
 #include "linkstore/target.h"
 

@@ -1,7 +1,7 @@
 /* A moderator's decision outlives the link's own end, and the link's block of
  * codes waits for the decision. */
 #include "linkstore/block/renew.h"
-#include "linkstore/link/visits.h"
+#include "linkstore/link/visit_count.h"
 #include "tests/unit/linkstore/edits.h"
 
 static enum link_outcome read_outcome(struct fixture *f,

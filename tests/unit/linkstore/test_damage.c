@@ -17,7 +17,7 @@
 /* Words are separated by spaces; "~" is a space within a word; HEAD, RECORD,
  * HOLDER and PRINT stand for the fixture's values, TODAY and MONTH for Redis'
  * clock. */
-static const struct script_call {
+static const struct async_call {
 	enum link_script script;
 	const char *keys, *args;
 } calls[] = {
@@ -345,8 +345,8 @@ static void add_words(struct words *w, const struct made *m, char *text)
 }
 
 /* Returns whether the script failed. */
-static bool script_call_fails(struct fixture *f, const struct made *m,
-			      const struct script_call *call, char ret_why[256])
+static bool async_call_fails(struct fixture *f, const struct made *m,
+			     const struct async_call *call, char ret_why[256])
 {
 	struct words w = {.argc = 3};
 	char keys[256], args[256], count[16];
@@ -394,7 +394,7 @@ static int check_calls(struct fixture *f, const struct made *m,
 	digest_keys(f, before);
 	redis_server_copy(&f->server, "0", "2");
 	for (size_t i = 0; i < CALLS; i++) {
-		if (!script_call_fails(f, m, &calls[i], why)) {
+		if (!async_call_fails(f, m, &calls[i], why)) {
 			redis_server_copy(&f->server, "2", "0");
 			continue;
 		}
@@ -437,7 +437,7 @@ static void every_script_works_where_nothing_is_damaged(void **state)
 	redis_server_snapshot(&f->server);
 	for (size_t at = 0; at < CALLS; at++) {
 		redis_server_go_back(&f->server);
-		if (script_call_fails(f, &m, &calls[at], why))
+		if (async_call_fails(f, &m, &calls[at], why))
 			fail_msg("script %d: %s", (int)calls[at].script, why);
 		met[calls[at].script] = true;
 	}

@@ -6,11 +6,11 @@
 #include <inttypes.h>
 
 #include "linkstore/block/block_scan.h"
+#include "linkstore/block/unopened.h"
 #include "linkstore/space/manual_hold.h"
 #include "linkstore/space/raise_cursor.h"
-#include "linkstore/space/repair.h"
 #include "linkstore/space/space_gaps.h"
-#include "linkstore/space/unopened.h"
+#include "linkstore/space/space_repair.h"
 #include "linkstore/target.h"
 
 static struct grant make_day_grant(struct fixture *f, unsigned blocks)

@@ -6,7 +6,7 @@
 
 #include "linkstore/block/markers.h"
 #include "linkstore/block/renew.h"
-#include "linkstore/link/visits.h"
+#include "linkstore/link/visit_count.h"
 #include "linkstore/quota.h"
 #include "linkstore/space/manual_hold.h"
 #include "linkstore/space/raise_cursor.h"

@@ -1,7 +1,7 @@
 /* Requests with an idempotency key: one plan at a time, compared as a whole. */
 #include "tests/unit/linkstore/async_fixture.h"
 
-#include "linkstore/idempotency.h"
+#include "linkstore/idempotency_record.h"
 
 #define NAME "00112233445566778899aabbccddeeff"
 #define KEY  "i:{" NAME "}"

@@ -7,8 +7,8 @@
 #include "linkstore/block/link_check.h"
 #include "linkstore/block/link_count.h"
 #include "linkstore/block/markers.h"
-#include "linkstore/space/retire.h"
-#include "linkstore/space/unopened.h"
+#include "linkstore/block/unopened.h"
+#include "linkstore/retire.h"
 #include "linkstore/target.h"
 
 enum {

@@ -4,9 +4,9 @@
 #include "tests/unit/linkstore/sent.h"
 
 #include "linkstore/block/markers.h"
-#include "linkstore/space/repair.h"
-#include "linkstore/space/retire.h"
-#include "linkstore/space/unopened.h"
+#include "linkstore/block/unopened.h"
+#include "linkstore/retire.h"
+#include "linkstore/space/space_repair.h"
 #include "linkstore/target.h"
 
 /* A reply, and the error of the call; `says`: words of the error, or NULL. */

@@ -2,8 +2,8 @@
 #include "tests/unit/linkstore/fixture.h"
 
 #include "linkstore/space/manual_hold.h"
-#include "linkstore/space/repair.h"
 #include "linkstore/space/space_gaps.h"
+#include "linkstore/space/space_repair.h"
 
 static const struct repair_note note = {"ann@here", "a test"};
 

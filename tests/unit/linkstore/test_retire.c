@@ -1,7 +1,7 @@
 /* A key is retired once no code made with it can lead anywhere. */
 #include "tests/unit/linkstore/rotation.h"
 
-#include "linkstore/space/retire.h"
+#include "linkstore/retire.h"
 
 #define HELD (HOLD + HOLD / 8 + 10) /* ms until no new code is made */
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "reclaimer/hold/block_arg.h"
+#include "reclaimer/verify/block_findings.h"
 #include "reclaimer/verify/block_map.h"
-#include "reclaimer/verify/findings.h"
 #include "reclaimer/verify/range_list.h"
 
 static void ranges_not_seen_are_found_whole(void **state)
@@ -122,23 +122,24 @@ static void more_than_there_is_room_for_is_counted(void **state)
 
 static void the_same_finding_is_told_once_and_all_are_counted(void **state)
 {
-	struct findings f = {0};
-	struct finding one = {.trouble = TROUBLE_TWICE, .has_blocks = true};
+	struct block_findings f = {0};
+	struct block_finding one = {.trouble = TROUBLE_TWICE,
+				    .has_blocks = true};
 	struct error err;
 
 	(void)state;
-	findings_add(&f, &one, &err);
-	findings_add(&f, &one, &err);
+	block_findings_add(&f, &one, &err);
+	block_findings_add(&f, &one, &err);
 	assert_int_equal(f.total, 1);
 	for (uint64_t i = 1; i < FINDINGS_MAX + 50; i++) {
 		one.first = i;
-		findings_add(&f, &one, &err);
+		block_findings_add(&f, &one, &err);
 	}
 	assert_int_equal(f.total, FINDINGS_MAX + 50);
 	assert_int_equal(f.count, FINDINGS_MAX);
 	f.list[3].repaired = true;
-	assert_int_equal(findings_left(&f), FINDINGS_MAX + 49);
-	findings_free(&f);
+	assert_int_equal(block_findings_left(&f), FINDINGS_MAX + 49);
+	block_findings_free(&f);
 }
 
 static void blocks_on_the_command_line(void **state)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
+#include "reclaimer/verify/block_findings.h"
 #include "reclaimer/verify/block_state.h"
-#include "reclaimer/verify/findings.h"
 
 #define NOW  (1000 * CLOCK_DAY)
 #define HOLD CLOCK_HOUR
@@ -90,8 +90,9 @@ static void expect_noted(struct world *w, enum space_set set, int64_t score,
 
 	if (j.state != want || j.trouble != trouble)
 		fail_msg("%s (%s) rather than %s (%s)",
-			 block_state_name(j.state), finding_name(j.trouble),
-			 block_state_name(want), finding_name(trouble));
+			 block_state_name(j.state),
+			 block_finding_name(j.trouble), block_state_name(want),
+			 block_finding_name(trouble));
 }
 
 static void expect_state(struct world *w, enum space_set set, int64_t score,

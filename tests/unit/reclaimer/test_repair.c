@@ -13,8 +13,9 @@ static void lost_blocks_that_were_not_gathered_remain(void **state)
 
 	(void)state;
 	assert_int_equal(repair_run(&r, &err), 0);
-	assert_int_equal(findings_left(&s.findings), 1);
-	assert_string_equal(finding_name(s.findings.list[0].trouble), "lost");
+	assert_int_equal(block_findings_left(&s.findings), 1);
+	assert_string_equal(block_finding_name(s.findings.list[0].trouble),
+			    "lost");
 	assert_non_null(strstr(s.findings.list[0].detail, "70000 blocks"));
 	assert_string_equal(s.findings.list[0].repair, "run it again");
 	survey_free(&s);
@@ -28,7 +29,7 @@ static void a_repair_of_nothing_finds_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(repair_run(&r, &err), 0);
-	assert_int_equal(findings_left(&s.findings), 0);
+	assert_int_equal(block_findings_left(&s.findings), 0);
 	survey_free(&s);
 }
 

@@ -76,7 +76,7 @@ static void repair_space(struct world *w)
 /* Closes the survey; nothing may be left for another repair. */
 static void close_world(struct world *w, uint64_t left)
 {
-	assert_int_equal(findings_left(&w->survey.findings), left);
+	assert_int_equal(block_findings_left(&w->survey.findings), left);
 	survey_free(&w->survey);
 }
 

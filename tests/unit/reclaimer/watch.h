@@ -60,12 +60,13 @@ static inline uint64_t count_in_state(const struct watch *w,
 
 static inline void expect_findings(const struct watch *w, uint64_t count)
 {
-	const struct findings *f = &w->survey.findings;
+	const struct block_findings *f = &w->survey.findings;
 
 	if (f->total == count)
 		return;
 	for (size_t i = 0; i < f->count; i++)
-		print_message("%s: %s\n", finding_name(f->list[i].trouble),
+		print_message("%s: %s\n",
+			      block_finding_name(f->list[i].trouble),
 			      f->list[i].detail);
 	assert_int_equal(f->total, count);
 }
@@ -75,10 +76,11 @@ static inline void is_finding(const struct watch *w, size_t i,
 			      enum trouble trouble, uint64_t first,
 			      uint64_t last, const char *detail)
 {
-	const struct finding *f = &w->survey.findings.list[i];
+	const struct block_finding *f = &w->survey.findings.list[i];
 
 	assert_true(i < w->survey.findings.count);
-	assert_string_equal(finding_name(f->trouble), finding_name(trouble));
+	assert_string_equal(block_finding_name(f->trouble),
+			    block_finding_name(trouble));
 	assert_true(f->has_blocks);
 	assert_int_equal(f->first, first);
 	assert_int_equal(f->last, last);

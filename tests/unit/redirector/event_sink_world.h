@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "redirector/event_journal.h"
-#include "redirector/event_sink.h"
+#include "redirector/events/event_journal.h"
+#include "redirector/events/event_sink.h"
 
 static char broker[] = "127.0.0.1:1", topic[] = "t", compression[] = "none";
 static char *brokers[] = {broker};

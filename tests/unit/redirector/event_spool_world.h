@@ -13,7 +13,7 @@
 #include "common/app/health.h"
 #include "common/clock.h"
 #include "common/metrics/metrics.h"
-#include "redirector/event_spool.h"
+#include "redirector/events/event_spool.h"
 
 #define HOUR INT64_C(490000)
 #define TIME (HOUR * HOUR_MS + 1)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redirector/access_line.h"
+#include "redirector/visit/access_line.h"
 #include "tests/unit/unit.h"
 
 #define SLICE(text)                                                            \

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "redirector/app_file.h"
+#include "redirector/pages/app_file.h"
 
 #define APPLE "{\"applinks\":{\"details\":[]}}"
 

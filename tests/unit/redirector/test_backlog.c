@@ -1,4 +1,4 @@
-#include "redirector/backlog.h"
+#include "redirector/events/backlog.h"
 #include "tests/unit/unit.h"
 
 /* Asks `times` times; returns how often a connection was gone. */

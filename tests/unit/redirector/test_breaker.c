@@ -2,7 +2,7 @@
  * clock. */
 #include "tests/unit/unit.h"
 
-#include "redirector/breaker.h"
+#include "redirector/lookup/breaker.h"
 
 #define FAILURES 3
 #define WAIT_MAX 1000

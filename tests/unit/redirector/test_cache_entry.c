@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "redirector/cache_entry.h"
-#include "redirector/landing_pages.h"
+#include "redirector/pages/landing_pages.h"
+#include "redirector/visit/cache_entry.h"
 #include "schemas/click.pb-c.h"
 
 static char ten_days[] = "10d", *classes[] = {ten_days};

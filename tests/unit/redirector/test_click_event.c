@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redirector/click_event.h"
+#include "redirector/events/click_event.h"
 
 static const struct click_limits limits = {.user_agent = 16,
 					   .referrer = 8,

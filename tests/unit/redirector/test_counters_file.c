@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "redirector/counters_file.h"
+#include "redirector/counters/counters_file.h"
 
 #define NOON INT64_C(500000) /* an hour since 1970 */
 

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "common/clock.h"
-#include "redirector/counters_report.h"
+#include "redirector/counters/counters_report.h"
 #include "schemas/counters.pb-c.h"
 
 /* --- a record ------------------------------------------------------------- */

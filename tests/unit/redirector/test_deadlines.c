@@ -1,7 +1,7 @@
 /* Deadlines of the same duration, on a loop. */
 #include "tests/unit/unit.h"
 
-#include "redirector/deadlines.h"
+#include "redirector/lookup/deadlines.h"
 
 #define MS 20
 

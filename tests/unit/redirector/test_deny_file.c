@@ -1,7 +1,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "redirector/deny_file.h"
+#include "redirector/visit/deny_file.h"
 #include "tests/unit/redirector/deny_world.h"
 
 static bool is_denied(struct deny_view *view, const char *text)

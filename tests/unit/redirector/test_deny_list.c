@@ -1,4 +1,4 @@
-#include "redirector/deny_list.h"
+#include "redirector/visit/deny_list.h"
 #include "tests/unit/redirector/deny_world.h"
 
 static struct deny_list *try_load(const char *text, struct error *err)

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "redirector/journal_files.h"
+#include "redirector/events/journal_files.h"
 
 #define SMALL (1 << 20) /* one ring: 16 chunks of 64 KiB */
 

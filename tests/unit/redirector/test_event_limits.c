@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "redirector/event_limits.h"
+#include "redirector/events/event_limits.h"
 
 #define NOT_FOUND  SHORTLOOP__OUTCOME__OUTCOME_NOT_FOUND
 #define EXPIRED	   SHORTLOOP__OUTCOME__OUTCOME_EXPIRED

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 
 #include "common/spool/segment.h"
-#include "redirector/replay.h"
+#include "redirector/events/replay.h"
 
 /* Replaces libc's function: the disk is slow once, for as long as `waited_for`
  * is not set, and a while longer. */

@@ -10,7 +10,7 @@
 
 #include "codespace/alias.h"
 #include "common/clock.h"
-#include "redirector/freshness.h"
+#include "redirector/lookup/freshness.h"
 
 /* The additional time that the machine has slept, by its clocks: this replaces
  * libc's function. */

@@ -13,7 +13,7 @@
 #include "common/fds_send.h"
 #include "common/http/address.h"
 #include "common/http/unix_socket.h"
-#include "redirector/handover.h"
+#include "redirector/handover/handover.h"
 
 /* This is more than one message can have. */
 #define MANY	    300

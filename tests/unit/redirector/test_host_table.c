@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "redirector/host_table.h"
+#include "redirector/visit/host_table.h"
 
 #define READERS 3
 

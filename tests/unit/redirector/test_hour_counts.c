@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "redirector/hour_counts.h"
+#include "redirector/counters/hour_counts.h"
 
 #define AT(hour, ms) ((hour)*HOUR_MS + (ms))
 

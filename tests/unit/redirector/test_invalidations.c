@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "redirector/invalidations.h"
+#include "redirector/lookup/invalidations.h"
 #include "tests/unit/redis_server.h"
 
 #define OTHER "0123456789012345678901234567890123456789"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "redirector/journal_files.h"
+#include "redirector/events/journal_files.h"
 
 /* Replaces libc's functions: a folder cannot be listed, a file cannot be
  * opened, and another cannot be removed. */

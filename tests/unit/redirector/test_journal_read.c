@@ -4,7 +4,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "redirector/event_journal.h"
+#include "redirector/events/event_journal.h"
 
 enum {
 	HEADER_SIZE = 4096,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/drop_const.h"
-#include "redirector/landing_pages.h"
+#include "redirector/pages/landing_pages.h"
 
 #define PAGE(text) text "<p>{{open}} {{fallback}}"
 #define READERS	   3

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redirector/link_cache.h"
+#include "redirector/lookup/link_cache.h"
 
 #define CACHE_BYTES (64 * 1024)
 

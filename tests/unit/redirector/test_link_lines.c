@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "redirector/link_lines.h"
+#include "redirector/lookup/link_lines.h"
 
 static void are_formed(const struct redirect_form *form, const char *url,
 		       const char *want)

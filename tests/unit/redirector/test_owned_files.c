@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "redirector/owned_files.h"
+#include "redirector/counters/owned_files.h"
 
 struct world {
 	char path[64];

@@ -3,7 +3,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "redirector/page_template.h"
+#include "redirector/pages/page_template.h"
 
 #define LINKS "<a href=\"{{open}}\">o</a>\n<a href='{{fallback}}'>f</a>\n"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "redirector/pass_through.h"
+#include "redirector/pages/pass_through.h"
 
 static const struct pass_through none = {SHORTLOOP__QUERY_PASS__QUERY_DROPPED,
 					 false};

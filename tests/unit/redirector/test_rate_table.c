@@ -1,7 +1,7 @@
 #include <arpa/inet.h>
 
 #include "common/clock.h"
-#include "redirector/rate_table.h"
+#include "redirector/visit/rate_table.h"
 #include "tests/unit/unit.h"
 
 #define NOW  (5 * CLOCK_HOUR)

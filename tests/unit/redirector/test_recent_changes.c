@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "redirector/recent_changes.h"
+#include "redirector/lookup/recent_changes.h"
 
 static struct http_slice slice_of(const char *text)
 {

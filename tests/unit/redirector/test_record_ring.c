@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redirector/record_ring.h"
+#include "redirector/lookup/record_ring.h"
 #include "tests/unit/unit.h"
 
 #define UNIT	    RECORD_RING_ALIGN

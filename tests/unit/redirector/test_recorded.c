@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "redirector/recorded.h"
+#include "redirector/visit/recorded.h"
 
 static int check_cookie_names(char **names, size_t count, struct error *err)
 {

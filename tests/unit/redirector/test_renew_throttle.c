@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "redirector/renew_throttle.h"
+#include "redirector/visit/renew_throttle.h"
 
 static struct renew_throttle *make_throttle(void)
 {

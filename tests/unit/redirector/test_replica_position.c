@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "redirector/replica_position.h"
+#include "redirector/lookup/replica_position.h"
 
 #define ONE   "1111111111111111111111111111111111111111"
 #define OTHER "2222222222222222222222222222222222222222"

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "redirector/request_info.h"
+#include "redirector/visit/request_info.h"
 
 static struct http_slice code_of(const char *path)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "redirector/robots.h"
+#include "redirector/visit/robots.h"
 
 #define LIST "[{\"pattern\": \"Crawly\"}, {\"pattern\": \"Phone1\"}]"
 

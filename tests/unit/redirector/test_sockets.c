@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "common/http/address.h"
-#include "redirector/sockets.h"
+#include "redirector/handover/sockets.h"
 
 struct world {
 	char listen[64], admin[64], visits[64], handover[64], mode[8];

@@ -1,6 +1,6 @@
 #include "tests/unit/unit.h"
 
-#include "redirector/told_hours.h"
+#include "redirector/counters/told_hours.h"
 
 enum {
 	HOUR = 500000, /* since 1970 */

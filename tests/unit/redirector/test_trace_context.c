@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "redirector/trace_context.h"
+#include "redirector/visit/trace_context.h"
 
 /* The example in the standard. */
 #define TRACE  "4bf92f3577b34da6a3ce929d0e0e4736"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "redirector/virtual_host.h"
+#include "redirector/visit/virtual_host.h"
 
 static char ten_days[] = "10d", *classes[] = {ten_days};
 static char secret[] = "0123456789abcdef", s7[] = "s7", s8[] = "s8",

@@ -23,12 +23,12 @@
 #include "linkstore/link/edit.h"
 #include "linkstore/space/space_monitor.h"
 #include "linkstore/standalone.h"
-#include "redirector/deny_file.h"
-#include "redirector/freshness.h"
-#include "redirector/lookup_health.h"
-#include "redirector/renew_throttle.h"
-#include "redirector/robots.h"
-#include "redirector/visits.h"
+#include "redirector/lookup/freshness.h"
+#include "redirector/lookup/lookup_health.h"
+#include "redirector/visit/deny_file.h"
+#include "redirector/visit/renew_throttle.h"
+#include "redirector/visit/robots.h"
+#include "redirector/visit/visits.h"
 #include "tests/unit/linkstore/fixture.h"
 
 /* The section `redirector` with these settings; VW_PATIENT has timeouts for a

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "common/spool/record.h"
+#include "common/spool/spool_record.h"
 
 static const struct spool_record one = {7, 1800000000123, true, "first", 5};
 static const struct spool_record two = {8, -1, false, "the second", 10};

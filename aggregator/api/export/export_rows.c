@@ -1,0 +1,176 @@
+#include "aggregator/api/export/export_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "aggregator/api/csv.h"
+#include "common/clickhouse/rows.h"
+#include "common/clock.h"
+#include "common/json_text.h"
+
+enum export_kind {
+	KIND_TIME, /* ms since 1970 */
+	KIND_ID,   /* a number that JavaScript cannot hold */
+	KIND_NUMBER,
+	KIND_TEXT,
+	KIND_JSON,
+};
+
+/* Name, expression, letter for clickhouse_rows, kind.  docs/aggregator.md and
+ * the OpenAPI description list the columns. */
+#define COLUMNS(X)                                                             \
+	X("time", "toUnixTimestamp64Milli(ts)", "n", KIND_TIME)                \
+	X("link_id", "link_id", "n", KIND_ID)                                  \
+	X("event_id", "event_id", "s", KIND_TEXT)                              \
+	X("code", "code", "s", KIND_TEXT)                                      \
+	X("domain", "domain", "s", KIND_TEXT)                                  \
+	X("owner", "owner", "s", KIND_TEXT)                                    \
+	X("campaign", "campaign", "s", KIND_TEXT)                              \
+	X("tags",                                                              \
+	  "if(empty(tags), '[]', toJSONString(arrayMap(x -> toValidUTF8(x), "  \
+	  "tags)))",                                                           \
+	  "s", KIND_JSON)                                                      \
+	X("outcome", "outcome", "s", KIND_TEXT)                                \
+	X("status", "status", "n", KIND_NUMBER)                                \
+	X("verdict", "verdict", "s", KIND_TEXT)                                \
+	X("country", "country", "s", KIND_TEXT)                                \
+	X("city", "city", "s", KIND_TEXT)                                      \
+	X("device_class", "device_class", "s", KIND_TEXT)                      \
+	X("os_family", "os_family", "s", KIND_TEXT)                            \
+	X("ua_family", "ua_family", "s", KIND_TEXT)                            \
+	X("language", "language", "s", KIND_TEXT)                              \
+	X("channel", "channel", "s", KIND_TEXT)                                \
+	X("referrer_host", "referrer_host", "s", KIND_TEXT)                    \
+	X("edge", "edge", "s", KIND_TEXT)
+
+#define IS_COLUMN(name, expression, letter, kind) {name, kind},
+static const struct {
+	const char *name;
+	enum export_kind kind;
+} columns[] = {COLUMNS(IS_COLUMN)};
+#define COLUMN_COUNT (sizeof(columns) / sizeof(*columns))
+
+/* The fields of a row's place, in addition to its first two columns. */
+enum {
+	FIELD_PARTITION = COLUMN_COUNT,
+	FIELD_OFFSET,
+	FIELD_EPOCH,
+	FIELD_TOPIC,
+	FIELD_COUNT,
+};
+_Static_assert((int)FIELD_COUNT <= (int)CLICKHOUSE_FIELDS_MAX,
+	       "they can be read");
+
+#define IS_EXPRESSION(name, expression, letter, kind) expression ", "
+const char *const export_select =
+	COLUMNS(IS_EXPRESSION) "partition, offset, epoch, topic";
+#define IS_LETTER(name, expression, letter, kind) letter
+const char *const export_kinds = COLUMNS(IS_LETTER) "nnns";
+
+void export_rows_place(char *const *fields, struct export_place *ret)
+{
+	ret->ts_ms = tsv_i64(fields[0]);
+	ret->link_id = tsv_u64(fields[1]);
+	ret->partition = (uint32_t)tsv_u64(fields[FIELD_PARTITION]);
+	ret->offset = tsv_u64(fields[FIELD_OFFSET]);
+	ret->epoch = (uint32_t)tsv_u64(fields[FIELD_EPOCH]);
+	snprintf(ret->topic, sizeof(ret->topic), "%s", fields[FIELD_TOPIC]);
+}
+
+void export_rows_head(struct buf *out, enum export_format format)
+{
+	if (format != EXPORT_CSV)
+		return;
+	for (size_t i = 0; i < COLUMN_COUNT; i++)
+		buf_printf(out, "%s,", columns[i].name);
+	buf_puts(out, "cursor\r\n");
+}
+
+static void put_time(struct buf *out, const char *field)
+{
+	char text[RFC3339_TEXT_MAX];
+
+	buf_puts(out, rfc3339_format(tsv_i64(field), text));
+}
+
+static bool is_plain(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)text[i] >= 0x80)
+			return false;
+	}
+	return true;
+}
+
+static void put_json_text(struct buf *out, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (is_plain(text, len))
+		json_put_string(out, text, len);
+	else
+		json_put_lossy(out, text, len);
+}
+
+static void put_json(struct buf *out, enum export_kind kind, const char *field)
+{
+	switch (kind) {
+	case KIND_TIME:
+		buf_putc(out, '"');
+		put_time(out, field);
+		buf_putc(out, '"');
+		break;
+	case KIND_ID:
+		buf_putc(out, '"');
+		buf_puts(out, field);
+		buf_putc(out, '"');
+		break;
+	case KIND_NUMBER:
+	case KIND_JSON:
+		buf_puts(out, field);
+		break;
+	case KIND_TEXT:
+		put_json_text(out, field);
+		break;
+	}
+}
+
+static void put_csv(struct buf *out, enum export_kind kind, const char *field)
+{
+	if (kind == KIND_TIME)
+		put_time(out, field);
+	else
+		csv_put_text(out, field);
+	buf_putc(out, ',');
+}
+
+void export_rows_put(struct buf *out, enum export_format format,
+		     char *const *fields)
+{
+	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+		if (format == EXPORT_CSV) {
+			put_csv(out, columns[i].kind, fields[i]);
+			continue;
+		}
+		buf_puts(out, i ? ",\"" : "{\"");
+		buf_puts(out, columns[i].name);
+		buf_puts(out, "\":");
+		put_json(out, columns[i].kind, fields[i]);
+	}
+}
+
+void export_rows_end(struct buf *out, enum export_format format,
+		     const char *cursor)
+{
+	if (format == EXPORT_CSV) {
+		buf_puts(out, cursor ? cursor : "");
+		buf_puts(out, "\r\n");
+		return;
+	}
+	if (cursor) {
+		buf_puts(out, ",\"cursor\":\"");
+		buf_puts(out, cursor);
+		buf_putc(out, '"');
+	}
+	buf_puts(out, "}\n");
+}

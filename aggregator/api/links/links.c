@@ -1,0 +1,428 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "aggregator/api/call.h"
+#include "aggregator/api/links/links_query.h"
+#include "aggregator/api/links/links_sql.h"
+#include "aggregator/api/published_days.h"
+#include "aggregator/zone/civil.h"
+#include "common/clickhouse/rows.h"
+#include "common/clock.h"
+
+/*
+ * The number of newest rows that are searched in the order of creation before
+ * the indexes are used for the rest: most matches of a common filter are among
+ * them.
+ */
+#define WINDOW_ROWS 500000
+/* Queries for one page at most.  The next page continues the search. */
+#define ROUNDS_MAX 8
+
+/* Days whose clicks are counted. */
+#define DAYS 30
+
+#define MEMORY_LIMIT_EXCEEDED 241
+
+/* The days that a page of sort=clicks counts. */
+struct counted {
+	uint32_t since, until; /* days since 1970 */
+	json_t *waiting;       /* the unsettled days between */
+};
+
+/* A page while rounds of queries fill it; only the last round can complete it.
+ */
+struct links_page {
+	const struct links_query *q;
+	const struct access *access;
+	json_t *links;
+	size_t count;
+	struct links_place last; /* the last in `links` */
+	bool more;		 /* there is a link behind `last` */
+
+	/* The query under way. */
+	struct links_scan scan;
+	uint64_t picked;
+	struct links_place last_picked;
+};
+
+/* --- a link -----------------------------------------------------------------
+ */
+
+static json_t *text_or_null(const char *text)
+{
+	return *text ? json_string(text) : json_null();
+}
+
+static json_t *number_or_null(uint64_t number)
+{
+	return number ? json_integer((json_int_t)number) : json_null();
+}
+
+static json_t *parse_json_text(const char *text)
+{
+	return json_loads(text, JSON_ALLOW_NUL, NULL);
+}
+
+/* Writes a link as the allocator does, and what the archive adds. */
+static json_t *link_to_json(char *const *f)
+{
+	return json_pack(
+		"{s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:o, s:o, s:o, "
+		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o}",
+		"code", f[LINKS_ROW_CODE], "link_id",
+		json_id(tsv_u64(f[LINKS_ROW_LINK_ID])), "url", f[LINKS_ROW_URL],
+		"ttl", f[LINKS_ROW_TTL], "space", f[LINKS_ROW_SPACE], "state",
+		f[LINKS_ROW_STATE], "generation",
+		(int)tsv_u64(f[LINKS_ROW_GENERATION]), "version",
+		(int)tsv_u64(f[LINKS_ROW_VERSION]), "current",
+		(int)tsv_u64(f[LINKS_ROW_CURRENT]), "created_at",
+		json_time(tsv_i64(f[LINKS_ROW_CREATED_AT])), "changed_at",
+		json_time(tsv_i64(f[LINKS_ROW_CHANGED_AT])), "expires_at",
+		json_time(tsv_i64(f[LINKS_ROW_EXPIRES_AT])), "not_before",
+		json_time(tsv_i64(f[LINKS_ROW_NOT_BEFORE])), "owner",
+		text_or_null(f[LINKS_ROW_OWNER]), "account",
+		text_or_null(f[LINKS_ROW_ACCOUNT]), "campaign",
+		text_or_null(f[LINKS_ROW_CAMPAIGN]), "domain",
+		text_or_null(f[LINKS_ROW_DOMAIN]), "description",
+		text_or_null(f[LINKS_ROW_DESCRIPTION]), "creator",
+		text_or_null(f[LINKS_ROW_CREATOR]), "editor",
+		text_or_null(f[LINKS_ROW_EDITOR]), "max_visits",
+		number_or_null(tsv_u64(f[LINKS_ROW_MAX_VISITS])),
+		"redirect_status", (int)tsv_u64(f[LINKS_ROW_REDIRECT_STATUS]),
+		"tags", parse_json_text(f[LINKS_ROW_TAGS]));
+}
+
+static int add_link(struct links_page *page, char *const *f, struct error *err)
+{
+	json_t *link = link_to_json(f);
+	int status = link ? 0 : -1;
+
+	if (status == 0)
+		status = json_object_set_new(
+			link, "targets", parse_json_text(f[LINKS_ROW_TARGETS]));
+	if (status == 0 && page->q->by_clicks)
+		status = json_object_set_new(
+			link, "clicks",
+			json_integer((json_int_t)tsv_u64(f[LINKS_ROW_CLICKS])));
+	if (status == 0)
+		status = json_array_append(page->links, link);
+	json_decref(link);
+	return status < 0 ? error_set_nomem(err) : 0;
+}
+
+/* --- a page -----------------------------------------------------------------
+ */
+
+static int take_row(void *arg, char **f, struct error *err)
+{
+	struct links_page *page = arg;
+	struct links_place place = page->scan.after;
+	const struct key_link whose = {.account = f[LINKS_ROW_ACCOUNT],
+				       .owner = f[LINKS_ROW_OWNER]};
+
+	place.number = tsv_u64(f[LINKS_ROW_NUMBER]);
+	place.link_id = tsv_u64(f[LINKS_ROW_LINK_ID]);
+	if (!strcmp(f[LINKS_ROW_KIND], "picked")) {
+		page->picked = tsv_u64(f[LINKS_ROW_PICKED]);
+		page->last_picked = place;
+		return 0;
+	}
+	if (!tsv_u64(f[LINKS_ROW_MATCHES]) || page->more ||
+	    !access_sees_link(page->access, &whose))
+		return 0;
+	if (page->count == page->q->limit) {
+		page->more = true;
+		return 0;
+	}
+	page->count++;
+	page->last = place;
+	return add_link(page, f, err);
+}
+
+static int query_links(struct call *call, struct links_page *page,
+		       const char *sql, const char *columns,
+		       clickhouse_row_fn *fn, void *arg, struct error *err)
+{
+	struct links_params params;
+	int status = links_params_fill(&params, page->q, &page->scan, err);
+
+	if (status == 0)
+		status = clickhouse_rows(call->ch, sql, params.items, columns,
+					 fn, arg, err);
+	if (status < 0 &&
+	    clickhouse_last_code(call->ch) == MEMORY_LIMIT_EXCEEDED)
+		error_keep_inside(err,
+				  "ClickHouse has not enough memory for this "
+				  "list: give more filters, or sort=created");
+	links_params_release(&params);
+	return status;
+}
+
+static int ask_page(struct call *call, struct links_page *page,
+		    struct error *err)
+{
+	struct buf sql = {0};
+	int status = -1;
+
+	links_sql_page(&sql, page->q, &page->scan);
+	page->picked = 0;
+	if (!buf_cstr(&sql))
+		error_set_nomem(err);
+	else
+		status = query_links(call, page, sql.data, LINKS_SQL_COLUMNS,
+				     take_row, page, err);
+	buf_free(&sql);
+	return status;
+}
+
+static int take_window(void *arg, char **f, struct error *err)
+{
+	(void)err;
+	*(uint64_t *)arg = tsv_u64(f[0]);
+	return 0;
+}
+
+/* Moves the place past links that are newer than the requested range. */
+static void skip_newer(const struct links_query *q, struct links_place *place)
+{
+	uint64_t last = q->created_to > 0 ? (uint64_t)q->created_to - 1 : 0;
+
+	if (place->part == LINKS_CLICKED || q->created_to < 0 ||
+	    place->number <= last)
+		return;
+	place->number = last;
+	place->link_id = UINT64_MAX;
+}
+
+/* A single owner's links are stored in the order of creation; those of several
+ * owners are not. */
+static bool needs_window(const struct links_query *q)
+{
+	return links_query_filters(q) &&
+	       !(links_query_is_by_owner(q) && q->filters[LINKS_OWNER]);
+}
+
+/* Starts a scan behind `after`.  If a filter may have to skip many rows, the
+ * scan covers the newest rows first, in the order of creation. */
+static int start_scan(struct call *call, struct links_page *page,
+		      struct links_place after, struct error *err)
+{
+	const struct links_query *q = page->q;
+	struct links_scan *scan = &page->scan;
+
+	skip_newer(q, &after);
+	*scan = (struct links_scan){.after = after, .candidates = WINDOW_ROWS};
+	if (after.part != LINKS_CLICKED && needs_window(q) &&
+	    query_links(call, page, links_sql_window, "n", take_window,
+			&scan->oldest_ms, err) < 0)
+		return -1;
+	if (q->created_from >= 0 &&
+	    (uint64_t)q->created_from >= scan->oldest_ms)
+		scan->oldest_ms = 0; /* the window covers the whole range */
+	/* Some candidates fail, or are duplicates. */
+	scan->candidates = q->limit + q->limit / 8 + 8;
+	return 0;
+}
+
+/* Moves the scan to the place up to which everything was searched, where the
+ * next round starts.  Sets *ret_end at the end of the list. */
+static int advance_scan(struct call *call, struct links_page *page,
+			bool *ret_end, struct error *err)
+{
+	struct links_scan *scan = &page->scan;
+	uint32_t day = scan->after.until_day;
+
+	if (page->picked == scan->candidates) {
+		scan->after = page->last_picked;
+	} else if (scan->oldest_ms) {
+		scan->oldest_ms = 0;
+		scan->indexed = true;
+	} else if (scan->after.part == LINKS_CLICKED) {
+		return start_scan(call, page,
+				  links_place_first(LINKS_UNCLICKED, day), err);
+	} else {
+		*ret_end = true;
+	}
+	return 0;
+}
+
+/* Runs rounds until the page is full and another link is known to follow, or
+ * the list ends.  `ret_next` is where the next page begins; *ret_more is false
+ * if there is none. */
+static int fill_page(struct call *call, struct links_page *page,
+		     struct links_place *ret_next, bool *ret_more,
+		     struct error *err)
+{
+	bool end = false;
+
+	if (start_scan(call, page, page->q->at, err) < 0)
+		return -1;
+	for (int round = 0; round < ROUNDS_MAX && !end; round++) {
+		if (ask_page(call, page, err) < 0)
+			return -1;
+		if (page->more)
+			break;
+		if (advance_scan(call, page, &end, err) < 0)
+			return -1;
+		/* The page is full: to find out whether another link follows
+		 * costs more than it is worth. */
+		if (page->count == page->q->limit && !end)
+			break;
+	}
+	*ret_more = !end;
+	*ret_next =
+		page->count == page->q->limit ? page->last : page->scan.after;
+	return 0;
+}
+
+/* --- the answer -------------------------------------------------------------
+ */
+
+static json_t *counted_to_json(const struct counted *counted)
+{
+	char from[RFC3339_TEXT_MAX], to[RFC3339_TEXT_MAX];
+
+	rfc3339_format(counted->since * CLOCK_DAY, from);
+	rfc3339_format(counted->until * CLOCK_DAY, to);
+	return json_pack("{s:s, s:s, s:O}", "from", from, "to", to, "waiting",
+			 counted->waiting);
+}
+
+/* NULL: out of memory. */
+static json_t *next_to_json(const struct links_query *q,
+			    const struct links_place *next)
+{
+	struct buf cursor = {0};
+	json_t *text;
+
+	if (!next)
+		return json_null();
+	links_cursor_put(&cursor, q, next);
+	text = json_string(buf_cstr(&cursor));
+	buf_free(&cursor);
+	return text;
+}
+
+static json_t *to_json(const struct links_page *page,
+		       const struct links_place *next,
+		       const struct counted *counted)
+{
+	const struct links_query *q = page->q;
+	json_t *answer = json_pack("{s:s, s:O, s:o}", "sort",
+				   q->by_clicks ? "clicks" : "created", "links",
+				   page->links, "next", next_to_json(q, next));
+
+	if (answer && q->by_clicks &&
+	    json_object_set_new(answer, "counted", counted_to_json(counted)) <
+		    0) {
+		json_decref(answer);
+		return NULL;
+	}
+	return answer;
+}
+
+/* --- the days that are counted ----------------------------------------------
+ */
+
+static int add_waiting(struct counted *counted,
+		       const struct published_days *days, struct error *err)
+{
+	char name[CIVIL_NAME_MAX];
+
+	for (size_t i = 0; i < days->count; i++) {
+		const struct published_day *day = &days->items[i];
+
+		if (!day->attempt && day->start >= counted->since * CIVIL_DAY &&
+		    day->start < counted->until * CIVIL_DAY &&
+		    json_array_append_new(
+			    counted->waiting,
+			    json_string(civil_day_name(day->start, name))) < 0)
+			return error_set_nomem(err);
+	}
+	return 0;
+}
+
+/* `until` is today for a first page, otherwise the end of what that page
+ * counted. */
+static int read_counted(struct call *call, struct counted *counted,
+			bool is_first, struct error *err)
+{
+	int64_t to = counted->until * CIVIL_DAY,
+		from = to - 2 * DAYS * CIVIL_DAY;
+	struct published_days days = {0};
+	struct progress last;
+	int64_t kept;
+	int status;
+
+	if (from < 0)
+		from = 0;
+	if (call_counts_from(call, &kept, err) < 0 ||
+	    call_published(call, &last, err) < 0 ||
+	    published_days_read(call->ch, from, to, &last, &days, err) < 0)
+		return -1;
+	if (is_first)
+		to = published_days_settled_until(
+			&days,
+			to > DAYS * CIVIL_DAY ? to - DAYS * CIVIL_DAY : 0, to,
+			&last);
+	from = to - DAYS * CIVIL_DAY;
+	if (from < kept)
+		from = kept < to ? kept : to;
+	counted->since = (uint32_t)(from / CIVIL_DAY);
+	counted->until = (uint32_t)(to / CIVIL_DAY);
+	status = add_waiting(counted, &days, err);
+	published_days_release(&days);
+	return status;
+}
+
+/* Sets the days that are counted: days of UTC before today that are settled.
+ * All later pages count the days of the first page. */
+static int set_days(struct call *call, struct links_query *q,
+		    struct counted *counted, struct error *err)
+{
+	bool is_first = !q->at.until_day;
+	int64_t now = 0;
+
+	if (!q->by_clicks)
+		return 0;
+	if (is_first && call_now(call, &now, err) < 0)
+		return -1;
+	counted->until =
+		is_first ? (uint32_t)(now / CLOCK_DAY) : q->at.until_day;
+	if (read_counted(call, counted, is_first, err) < 0)
+		return -1;
+	q->at.until_day = counted->until;
+	q->since_day = counted->since;
+	return 0;
+}
+
+int route_links(struct call *call, struct error *err)
+{
+	struct links_query q;
+	struct links_place next;
+	struct access_bounds bounds = {.account = NULL};
+	struct links_page page = {
+		.q = &q, .access = call->access, .links = json_array()};
+	struct counted counted = {.waiting = json_array()};
+	bool more = false;
+	int status = links_query_parse(&q, call->query,
+				       &call->config->aggregator, err);
+
+	q.bounds = &bounds;
+	if (status == 0)
+		status = access_bounds_fill(&bounds, call->access, err);
+	if (status == 0)
+		status = set_days(call, &q, &counted, err);
+	if (status == 0)
+		status = fill_page(call, &page, &next, &more, err);
+	if (status == 0)
+		status = call_finish_json(
+			call, to_json(&page, more ? &next : NULL, &counted),
+			err);
+	json_decref(page.links);
+	json_decref(counted.waiting);
+	access_bounds_release(&bounds);
+	links_query_release(&q);
+	return status;
+}

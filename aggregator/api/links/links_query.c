@@ -1,0 +1,332 @@
+#include "aggregator/api/links/links_query.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregator/api/cursor.h"
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/http/url.h"
+#include "common/unseen.h"
+
+#define LIMIT_DEFAULT 100
+#define TEXT_MAX      2048 /* bytes per filter */
+
+static const char *const filter_names[LINKS_FILTER_COUNT] = {
+	[LINKS_TEXT] = "q",	   [LINKS_TAG] = "tag",
+	[LINKS_OWNER] = "owner",   [LINKS_CAMPAIGN] = "campaign",
+	[LINKS_DOMAIN] = "domain", [LINKS_STATE] = "state",
+	[LINKS_URL] = "url",
+};
+
+static const char *const other_names[] = {"created_from", "created_to", "sort",
+					  "limit", "cursor"};
+#define OTHER_COUNT (sizeof(other_names) / sizeof(*other_names))
+
+bool links_query_filters(const struct links_query *q)
+{
+	for (int i = 0; i < LINKS_FILTER_COUNT; i++) {
+		if (q->filters[i])
+			return true;
+	}
+	return q->created_from >= 0 || q->created_to >= 0 ||
+	       (q->bounds && (q->bounds->has_owners || q->bounds->account));
+}
+
+bool links_query_is_by_owner(const struct links_query *q)
+{
+	return (q->filters[LINKS_OWNER] ||
+		(q->bounds && q->bounds->has_owners)) &&
+	       !q->filters[LINKS_TEXT] && !q->filters[LINKS_URL] &&
+	       !q->filters[LINKS_TAG] && !q->filters[LINKS_CAMPAIGN];
+}
+
+struct links_place links_place_first(enum links_part part, uint32_t until_day)
+{
+	return (struct links_place){
+		.part = part,
+		.number = part == LINKS_CLICKED ? UINT64_MAX : LINKS_LATEST_MS,
+		.link_id = UINT64_MAX,
+		.until_day = until_day,
+	};
+}
+
+/* --- cursors ----------------------------------------------------------------
+ */
+
+#define PLACE_BYTES (1 + 8 + 8 + 4)
+_Static_assert(PLACE_BYTES <= CURSOR_PLACE_MAX, "places fit");
+
+/* Each text is written with its length, so that no two questions are the same
+ * bytes. */
+static void put_question(struct buf *out, const struct links_query *q)
+{
+	buf_printf(out, "links 1 %d %" PRId64 " %" PRId64, q->by_clicks,
+		   q->created_from, q->created_to);
+	for (int i = 0; i < LINKS_FILTER_COUNT; i++) {
+		const char *value = q->filters[i];
+
+		buf_printf(out, " %d:%zu:", value != NULL,
+			   value ? strlen(value) : 0);
+		buf_puts(out, value ? value : "");
+	}
+}
+
+void links_cursor_put(struct buf *out, const struct links_query *q,
+		      const struct links_place *place)
+{
+	unsigned char bytes[PLACE_BYTES];
+	unsigned char *at = bytes;
+	struct buf question = {0};
+
+	put_question(&question, q);
+	at = cursor_put_number(at, place->part, 1);
+	at = cursor_put_number(at, place->number, 8);
+	at = cursor_put_number(at, place->link_id, 8);
+	cursor_put_number(at, place->until_day, 4);
+	cursor_put(out, &question, bytes, PLACE_BYTES);
+	buf_free(&question);
+}
+
+/* A matching digest may be forged: the place is checked all the same. */
+static bool is_of(const struct links_query *q, const struct links_place *place)
+{
+	if (place->part == LINKS_CLICKED)
+		return q->by_clicks && place->until_day <= UINT16_MAX;
+	return place->part ==
+		       (q->by_clicks ? LINKS_UNCLICKED : LINKS_BY_CREATION) &&
+	       place->number <= LINKS_LATEST_MS &&
+	       place->until_day <= UINT16_MAX;
+}
+
+static struct links_place place_of(const unsigned char bytes[PLACE_BYTES])
+{
+	const unsigned char *at = bytes;
+	struct links_place place;
+
+	place.part = (enum links_part)cursor_take_number(&at, 1);
+	place.number = cursor_take_number(&at, 8);
+	place.link_id = cursor_take_number(&at, 8);
+	place.until_day = (uint32_t)cursor_take_number(&at, 4);
+	return place;
+}
+
+int links_cursor_parse(const struct links_query *q, const char *text,
+		       struct links_place *ret, struct error *err)
+{
+	unsigned char bytes[CURSOR_PLACE_MAX];
+	struct links_place place = {.until_day = 0};
+	struct buf question = {0};
+	size_t len = 0;
+	int status;
+
+	put_question(&question, q);
+	status = cursor_parse(text, &question, bytes, &len, err);
+	buf_free(&question);
+	if (status < 0)
+		return -1;
+	if (len == PLACE_BYTES)
+		place = place_of(bytes);
+	if (len != PLACE_BYTES || !is_of(q, &place))
+		return error_set(err, ERROR_INPUT, "cursor: not one of links");
+	*ret = place;
+	return 0;
+}
+
+/* --- parameters -------------------------------------------------------------
+ */
+
+static bool is_known(const char *key)
+{
+	for (int i = 0; i < LINKS_FILTER_COUNT; i++) {
+		if (!strcmp(filter_names[i], key))
+			return true;
+	}
+	for (size_t i = 0; i < OTHER_COUNT; i++) {
+		if (!strcmp(other_names[i], key))
+			return true;
+	}
+	return false;
+}
+
+static int unknown_parameter(const char *key, struct error *err)
+{
+	char list[128] = "";
+	size_t n = 0;
+
+	for (int i = 0; i < LINKS_FILTER_COUNT; i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s, ",
+				      filter_names[i]);
+	for (size_t i = 0; i < OTHER_COUNT; i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
+				      i ? ", " : "", other_names[i]);
+	return error_set(err, ERROR_INPUT,
+			 "%.40s: no such parameter; known here: %s", key, list);
+}
+
+static int check_names(const struct url_params *params, struct error *err)
+{
+	for (size_t i = 0; i < params->count; i++) {
+		const char *key = params->items[i].key;
+
+		if (!is_known(key))
+			return unknown_parameter(key, err);
+		if (url_param_get(params, key) != params->items[i].value)
+			return error_set(err, ERROR_INPUT,
+					 "%s: given more than once", key);
+	}
+	return 0;
+}
+
+/* An empty value asks for links without an owner, campaign or domain.  An empty
+ * value of another filter would find everything or nothing. */
+static bool may_be_empty(enum links_filter filter)
+{
+	return filter == LINKS_OWNER || filter == LINKS_CAMPAIGN ||
+	       filter == LINKS_DOMAIN;
+}
+
+static int read_filter(struct links_query *q, enum links_filter filter,
+		       const char *value, struct error *err)
+{
+	const char *name = filter_names[filter];
+	size_t len = strlen(value);
+	enum unseen kind;
+
+	if (len > TEXT_MAX || (!len && !may_be_empty(filter)))
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected 1 to %d bytes of text", name,
+				 TEXT_MAX);
+	unseen_find(value, len, UNSEEN_INVALID | UNSEEN_CONTROL, &kind);
+	if (kind != UNSEEN_NONE)
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected UTF-8 without control "
+				 "characters",
+				 name);
+	if (filter == LINKS_STATE && strcmp(value, "live") != 0 &&
+	    strcmp(value, "deleted") != 0 && strcmp(value, "blocked") != 0)
+		return error_set(err, ERROR_INPUT,
+				 "state: expected live, deleted or blocked");
+	q->filters[filter] = strdup(value);
+	return q->filters[filter] ? 0 : error_set_nomem(err);
+}
+
+static int read_filters(struct links_query *q, const struct url_params *params,
+			struct error *err)
+{
+	for (int i = 0; i < LINKS_FILTER_COUNT; i++) {
+		const char *value = url_param_get(params, filter_names[i]);
+
+		if (value &&
+		    read_filter(q, (enum links_filter)i, value, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_time(const struct url_params *params, const char *name,
+		     int64_t *ret, struct error *err)
+{
+	const char *text = url_param_get(params, name);
+
+	*ret = -1;
+	if (!text)
+		return 0;
+	if (rfc3339_parse(text, ret, err) < 0)
+		return error_wrap(err, "%s%s", name,
+				  strchr(text, ' ')
+					  ? " (write '+' as %2B in a URL)"
+					  : "");
+	if (*ret < 0 || *ret > (int64_t)LINKS_LATEST_MS)
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected a time from 1970 to 2299", name);
+	return 0;
+}
+
+static int read_times(struct links_query *q, const struct url_params *params,
+		      struct error *err)
+{
+	if (read_time(params, "created_from", &q->created_from, err) < 0 ||
+	    read_time(params, "created_to", &q->created_to, err) < 0)
+		return -1;
+	if (q->created_to >= 0 && q->created_from >= q->created_to)
+		return error_set(err, ERROR_INPUT,
+				 "created_from: expected a time before "
+				 "`created_to`");
+	return 0;
+}
+
+static int read_sort(struct links_query *q, const struct url_params *params,
+		     struct error *err)
+{
+	const char *text = url_param_get(params, "sort");
+
+	q->by_clicks = text && !strcmp(text, "clicks");
+	if (text && !q->by_clicks && strcmp(text, "created") != 0)
+		return error_set(err, ERROR_INPUT,
+				 "sort: expected created or clicks");
+	return 0;
+}
+
+static int read_limit(struct links_query *q, const struct url_params *params,
+		      int64_t most, struct error *err)
+{
+	const char *text = url_param_get(params, "limit");
+	char *end;
+	long long n;
+
+	q->limit = (size_t)(LIMIT_DEFAULT < most ? LIMIT_DEFAULT : most);
+	if (!text)
+		return 0;
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || errno || n < 1 ||
+	    n > most)
+		return error_set(err, ERROR_INPUT,
+				 "limit: expected a number from 1 to %lld",
+				 (long long)most);
+	q->limit = (size_t)n;
+	return 0;
+}
+
+/* The cursor is read last: its digest covers all other parameters. */
+static int read_cursor(struct links_query *q, const struct url_params *params,
+		       struct error *err)
+{
+	const char *text = url_param_get(params, "cursor");
+
+	q->at = links_place_first(
+		q->by_clicks ? LINKS_CLICKED : LINKS_BY_CREATION, 0);
+	return text ? links_cursor_parse(q, text, &q->at, err) : 0;
+}
+
+int links_query_parse(struct links_query *q, struct http_slice query,
+		      const struct aggregator_settings *settings,
+		      struct error *err)
+{
+	struct url_params params = {0};
+	int status = -1;
+
+	*q = (struct links_query){0};
+	if (url_params_parse(&params, query, err) == 0 &&
+	    check_names(&params, err) == 0 &&
+	    read_filters(q, &params, err) == 0 &&
+	    read_times(q, &params, err) == 0 &&
+	    read_sort(q, &params, err) == 0 &&
+	    read_limit(q, &params, settings->groups_max, err) == 0)
+		status = read_cursor(q, &params, err);
+	url_params_free(&params);
+	return status;
+}
+
+void links_query_release(struct links_query *q)
+{
+	for (int i = 0; i < LINKS_FILTER_COUNT; i++) {
+		free(q->filters[i]);
+		q->filters[i] = NULL;
+	}
+}

@@ -1,0 +1,94 @@
+/*
+ * links_query.h - the question of a request for a list of links, and the
+ * cursors that lead from one page to the next.  Pure: no I/O.
+ */
+#ifndef AGGREGATOR_API_LINKS_LINKS_QUERY_H
+#define AGGREGATOR_API_LINKS_LINKS_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "aggregator/aggregator_config.h"
+#include "aggregator/api/access.h"
+#include "common/buf.h"
+#include "common/error.h"
+#include "common/http/http_server.h"
+
+enum links_filter {
+	LINKS_TEXT, /* q */
+	LINKS_TAG,
+	LINKS_OWNER,
+	LINKS_CAMPAIGN,
+	LINKS_DOMAIN,
+	LINKS_STATE,
+	LINKS_URL,
+	LINKS_FILTER_COUNT,
+};
+
+/* A list is one sequence, or two, of which the second follows the first. */
+enum links_part {
+	LINKS_BY_CREATION, /* sort=created: the whole list */
+	LINKS_CLICKED,	   /* sort=clicks: links with clicks, most first */
+	LINKS_UNCLICKED,   /* then those without clicks, newest first */
+};
+
+/*
+ * A place in a list: the next link is behind it.  `number` is the clicks in
+ * LINKS_CLICKED, otherwise the time of creation in ms.  The greatest comes
+ * first, and of equal ones the greatest link_id.
+ */
+struct links_place {
+	enum links_part part;
+	uint64_t number;
+	uint64_t link_id;
+	uint32_t until_day; /* sort=clicks: end of the days (since 1970) */
+};
+
+/* The start of a part: DateTime64(3) holds nothing later, 2299-12-31. */
+#define LINKS_LATEST_MS UINT64_C(10413791999999)
+
+struct links_query {
+	char *filters[LINKS_FILTER_COUNT]; /* owned; NULL: not given */
+	int64_t created_from, created_to;  /* ms, half-open; -1: not given */
+	/* The bounds of the API's caller; set after parsing.  NULL: none. */
+	const struct access_bounds *bounds;
+	bool by_clicks;
+	size_t limit;
+	/* The place where the page begins.  `until_day` is 0 on the first page
+	 * of sort=clicks, and set after parsing. */
+	struct links_place at;
+	/* The first day that is counted, days since 1970; set after parsing. */
+	uint32_t since_day;
+};
+
+/*
+ * Reads a query string.  A parameter that is unknown, repeated or invalid, and
+ * a cursor of another question, is ERROR_INPUT; the text names it.  Release
+ * also after a failure.
+ */
+int links_query_parse(struct links_query *q, struct http_slice query,
+		      const struct aggregator_settings *settings,
+		      struct error *err);
+void links_query_release(struct links_query *q);
+
+/* Returns whether the question is about some links only: by a filter, by a time
+ * of creation, or by the caller's bounds. */
+bool links_query_filters(const struct links_query *q);
+
+/* Returns whether the question is about links of some owners and has no
+ * condition that the projection by_owner_and_creation lacks.  Those conditions
+ * have indexes, which may find fewer rows than the owners have. */
+bool links_query_is_by_owner(const struct links_query *q);
+
+/* Returns the first place of a part. */
+struct links_place links_place_first(enum links_part part, uint32_t until_day);
+
+/* A cursor (see cursor.h) names a place; its digest covers all parameters but
+ * `limit`. */
+void links_cursor_put(struct buf *out, const struct links_query *q,
+		      const struct links_place *place);
+int links_cursor_parse(const struct links_query *q, const char *text,
+		       struct links_place *ret, struct error *err);
+
+#endif

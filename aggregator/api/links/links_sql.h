@@ -1,0 +1,94 @@
+/*
+ * links_sql.h - the queries behind GET /v1/links.
+ *
+ * Rows of `links` are versions of a link, and a merge leaves the newest.  So a
+ * page takes two steps.  The first step picks candidates: rows of any version
+ * that pass the filters, in the order of the list, as many as requested.  The
+ * second step reads the newest version of each, and of the other links of its
+ * code, and evaluates the filters on it.  No link is missed, since each newest
+ * version is a row too.  A candidate that fails costs only its place in the
+ * page.
+ */
+#ifndef AGGREGATOR_API_LINKS_LINKS_SQL_H
+#define AGGREGATOR_API_LINKS_LINKS_SQL_H
+
+#include "aggregator/api/links/links_query.h"
+#include "common/buf.h"
+#include "common/clickhouse/clickhouse.h"
+
+/* The candidates of a query. */
+struct links_scan {
+	struct links_place after;
+	/* A window: links created at this time or later.  It gives no
+	 * candidates unless it has as many as requested.  0: no window, any
+	 * time. */
+	uint64_t oldest_ms;
+	size_t candidates;
+	/* The statement without a window uses the table's indexes, not the
+	 * order of creation. */
+	bool indexed;
+};
+
+#define LINKS_SQL_MEMORY "1000000000" /* bytes per query */
+
+/* The parameters of a statement, and the memory that they point to. */
+struct links_params {
+	struct buf texts[LINKS_FILTER_COUNT];
+	struct buf words_uri, url_uri; /* q and url as URIs */
+	struct buf owners, account;    /* from the caller's bounds */
+	char numbers[9][24];
+	struct clickhouse_param items[24];
+};
+int links_params_fill(struct links_params *p, const struct links_query *q,
+		      const struct links_scan *scan, struct error *err);
+void links_params_release(struct links_params *p);
+
+/*
+ * A page: one row 'picked' with the number of candidates and the number and
+ * link_id of the last one, and a row 'link' for each link of the candidates, in
+ * the order of the list.
+ */
+void links_sql_page(struct buf *sql, const struct links_query *q,
+		    const struct links_scan *scan);
+#define LINKS_SQL_COLUMNS                                                      \
+	"snnnnnn"                                                              \
+	"ssssssssssssss"                                                       \
+	"nnnnnnnn"
+
+enum links_column {
+	LINKS_ROW_KIND,
+	LINKS_ROW_NUMBER, /* the place's, or the last candidate's */
+	LINKS_ROW_LINK_ID,
+	LINKS_ROW_PICKED, /* in the row 'picked' */
+	LINKS_ROW_MATCHES,
+	LINKS_ROW_CURRENT,
+	LINKS_ROW_CLICKS,
+	LINKS_ROW_CODE,
+	LINKS_ROW_URL,
+	LINKS_ROW_STATE,
+	LINKS_ROW_SPACE,
+	LINKS_ROW_TTL,
+	LINKS_ROW_DESCRIPTION,
+	LINKS_ROW_OWNER,
+	LINKS_ROW_ACCOUNT,
+	LINKS_ROW_CAMPAIGN,
+	LINKS_ROW_DOMAIN,
+	LINKS_ROW_CREATOR,
+	LINKS_ROW_EDITOR,
+	LINKS_ROW_TAGS,	   /* JSON */
+	LINKS_ROW_TARGETS, /* JSON */
+	LINKS_ROW_GENERATION,
+	LINKS_ROW_VERSION,
+	LINKS_ROW_REDIRECT_STATUS,
+	LINKS_ROW_CREATED_AT,
+	LINKS_ROW_CHANGED_AT,
+	LINKS_ROW_EXPIRES_AT,
+	LINKS_ROW_NOT_BEFORE,
+	LINKS_ROW_MAX_VISITS,
+};
+
+/* Selects the time of creation (ms) of the row that has `candidates` rows
+ * between it and the scan's start; no row if there are fewer. */
+extern const char links_sql_window[];
+
+#endif

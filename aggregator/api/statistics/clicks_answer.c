@@ -1,0 +1,192 @@
+#include "aggregator/api/statistics/clicks_answer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "aggregator/api/csv.h"
+
+void clicks_answer_clear_groups(struct clicks_answer *a)
+{
+	for (size_t i = 0; i < a->group_count; i++) {
+		free(a->groups[i].value);
+		free(a->groups[i].second);
+	}
+	free(a->groups);
+	a->groups = NULL;
+	a->group_count = 0;
+}
+
+void clicks_answer_release(struct clicks_answer *a)
+{
+	archived_link_release(&a->link);
+	buckets_release(&a->buckets);
+	free(a->data);
+	clicks_answer_clear_groups(a);
+}
+
+/* Finds the counts that belong to none of the groups in the answer.  Where one
+ * event has several values (tags) the groups exceed the total, and there is no
+ * rest. */
+static bool find_rest(const struct question *q, const struct clicks_answer *a,
+		      struct counts *ret)
+{
+	struct counts shown = {0};
+
+	if (!q->group_by_count || question_groups_many(q))
+		return false;
+	for (size_t i = 0; i < a->group_count; i++)
+		counts_add(&shown, &a->groups[i].counts);
+	/* Clicks can arrive between the two halves of a live query. */
+	if (shown.events >= a->total.events)
+		return false;
+	*ret = counts_less(&a->total, &shown);
+	return true;
+}
+
+static json_t *data_to_json(const struct question *q,
+			    const struct clicks_answer *a)
+{
+	json_t *array = json_array();
+	char text[ZONE_TEXT_MAX];
+
+	for (size_t i = 0; array && i < a->buckets.count; i++) {
+		json_t *item = json_pack(
+			"{s:s}", "start",
+			zone_format(q->zone, a->buckets.starts[i], text));
+
+		if (!item || counts_to_json(&a->data[i], q->bots, item) < 0 ||
+		    json_array_append_new(array, item) < 0)
+			return NULL;
+	}
+	return array;
+}
+
+static json_t *groups_to_json(const struct question *q,
+			      const struct clicks_answer *a)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < a->group_count; i++) {
+		const struct group *g = &a->groups[i];
+		json_t *item = q->group_by_count > 1
+				       ? json_pack("{s:[s,s]}", "values",
+						   g->value, g->second)
+				       : json_pack("{s:s}", "value", g->value);
+
+		if (!item || counts_to_json(&g->counts, q->bots, item) < 0 ||
+		    json_array_append_new(array, item) < 0)
+			return NULL;
+	}
+	return array;
+}
+
+static json_t *group_by_to_json(const struct question *q)
+{
+	if (q->group_by_count == 1)
+		return json_string(q->group_by[0]->name);
+	return json_sprintf("%s,%s", q->group_by[0]->name,
+			    q->group_by[1]->name);
+}
+
+static int add_groups(const struct question *q, const struct clicks_answer *a,
+		      json_t *answer)
+{
+	struct counts rest;
+	json_t *object;
+
+	if (!q->group_by_count)
+		return 0;
+	if (json_object_set_new(answer, "group_by", group_by_to_json(q)) < 0 ||
+	    json_object_set_new(answer, "groups", groups_to_json(q, a)) < 0 ||
+	    json_object_set_new(answer, "lower_bound",
+				json_boolean(a->lower_bound)) < 0)
+		return -1;
+	if (!find_rest(q, a, &rest))
+		return 0;
+	object = json_object();
+	if (!object || counts_to_json(&rest, q->bots, object) < 0)
+		return -1;
+	return json_object_set_new(answer, "rest", object);
+}
+
+static json_t *head_to_json(const struct question *q,
+			    const struct clicks_answer *a)
+{
+	char from[ZONE_TEXT_MAX], to[ZONE_TEXT_MAX];
+	json_t *answer = json_object();
+
+	if (!answer)
+		return NULL;
+	if (a->link.link_id) {
+		json_object_set_new(answer, "code", json_string(a->link.code));
+		json_object_set_new(answer, "link_id",
+				    json_id(a->link.link_id));
+	}
+	json_object_set_new(answer, "interval",
+			    json_string(bucket_interval_name(q->interval)));
+	json_object_set_new(answer, "tz", json_string(zone_name(q->zone)));
+	json_object_set_new(answer, "from",
+			    json_string(zone_format(q->zone, q->from, from)));
+	json_object_set_new(answer, "to",
+			    json_string(zone_format(q->zone, q->to, to)));
+	json_object_set_new(answer, "bots",
+			    json_string(bots_mode_name(q->bots)));
+	json_object_set_new(answer, "approximate",
+			    json_boolean(a->unique_error > 0));
+	json_object_set_new(answer, "unique_error", json_real(a->unique_error));
+	json_object_set_new(answer, "complete_until",
+			    json_complete_until(a->complete_until, q->to));
+	return answer;
+}
+
+json_t *clicks_to_json(const struct question *q, const struct clicks_answer *a)
+{
+	json_t *answer = head_to_json(q, a);
+	json_t *total = json_object();
+
+	if (!answer || !total || counts_to_json(&a->total, q->bots, total) < 0)
+		goto failed;
+	if (json_object_set_new(answer, "data", data_to_json(q, a)) < 0 ||
+	    json_object_set(answer, "total", total) < 0 ||
+	    add_groups(q, a, answer) < 0)
+		goto failed;
+	json_decref(total);
+	return answer;
+failed:
+	json_decref(total);
+	json_decref(answer);
+	return NULL;
+}
+
+static void put_csv_names(const struct question *q, struct buf *out)
+{
+	for (size_t i = 0; i < q->group_by_count; i++)
+		buf_printf(out, "%s,", q->group_by[i]->name);
+	buf_printf(out, "%s%s\r\n", q->group_by_count ? "" : "start,",
+		   counts_csv_header);
+}
+
+void clicks_to_csv(const struct question *q, const struct clicks_answer *a,
+		   struct buf *out)
+{
+	bool groups = q->group_by_count > 0;
+	size_t rows = groups ? a->group_count : a->buckets.count;
+	char text[ZONE_TEXT_MAX];
+
+	put_csv_names(q, out);
+	for (size_t i = 0; i < rows; i++) {
+		if (groups)
+			csv_put_text(out, a->groups[i].value);
+		else
+			buf_puts(out, zone_format(q->zone, a->buckets.starts[i],
+						  text));
+		buf_putc(out, ',');
+		if (q->group_by_count > 1) {
+			csv_put_text(out, a->groups[i].second);
+			buf_putc(out, ',');
+		}
+		counts_to_csv(groups ? &a->groups[i].counts : &a->data[i],
+			      q->bots, out);
+		buf_puts(out, "\r\n");
+	}
+}

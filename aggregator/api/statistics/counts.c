@@ -1,0 +1,120 @@
+#include "aggregator/api/statistics/counts.h"
+
+#include <inttypes.h>
+
+#include "common/clickhouse/tsv.h"
+
+struct counts counts_read(char *const fields[COUNTS_FIELDS])
+{
+	return (struct counts){
+		.events = tsv_u64(fields[0]),
+		.redirected = tsv_u64(fields[1]),
+		.bots = tsv_u64(fields[2]),
+		.prefetches = tsv_u64(fields[3]),
+		.visitors = tsv_u64(fields[4]),
+		.ips = tsv_u64(fields[5]),
+		.unique_known = *fields[4] != '\0',
+	};
+}
+
+static uint64_t count_humans(const struct counts *c)
+{
+	return c->redirected - c->bots - c->prefetches;
+}
+
+uint64_t counts_clicks(const struct counts *c, enum bots_mode mode)
+{
+	switch (mode) {
+	case BOTS_INCLUDE:
+		return c->redirected;
+	case BOTS_ONLY:
+		return c->bots + c->prefetches;
+	case BOTS_EXCLUDE:
+		break;
+	}
+	return count_humans(c);
+}
+
+static bool is_biased(uint64_t estimate)
+{
+	const uint64_t registers = UINT64_C(1) << 14;
+
+	return estimate > registers * 5 / 2 && estimate < registers * 7 / 2;
+}
+
+bool counts_are_biased(const struct counts *c)
+{
+	return is_biased(c->visitors) || is_biased(c->ips);
+}
+
+void counts_cap(struct counts *c, enum bots_mode mode)
+{
+	uint64_t clicks = counts_clicks(c, mode);
+
+	if (c->visitors > clicks)
+		c->visitors = clicks;
+	if (c->ips > clicks)
+		c->ips = clicks;
+}
+
+struct counts counts_less(const struct counts *a, const struct counts *b)
+{
+	return (struct counts){
+		.events = a->events - b->events,
+		.redirected = a->redirected - b->redirected,
+		.bots = a->bots - b->bots,
+		.prefetches = a->prefetches - b->prefetches,
+	};
+}
+
+void counts_add(struct counts *sum, const struct counts *c)
+{
+	sum->events += c->events;
+	sum->redirected += c->redirected;
+	sum->bots += c->bots;
+	sum->prefetches += c->prefetches;
+}
+
+static json_t *number_to_json(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+static json_t *unique_to_json(const struct counts *c, uint64_t n)
+{
+	return c->unique_known ? number_to_json(n) : json_null();
+}
+
+int counts_to_json(const struct counts *c, enum bots_mode mode, json_t *object)
+{
+	int status = 0;
+
+	status |= json_object_set_new(object, "clicks",
+				      number_to_json(counts_clicks(c, mode)));
+	status |= json_object_set_new(object, "visitors",
+				      unique_to_json(c, c->visitors));
+	status |= json_object_set_new(object, "ips", unique_to_json(c, c->ips));
+	status |= json_object_set_new(object, "humans",
+				      number_to_json(count_humans(c)));
+	status |= json_object_set_new(object, "bots", number_to_json(c->bots));
+	status |= json_object_set_new(object, "prefetches",
+				      number_to_json(c->prefetches));
+	status |= json_object_set_new(object, "events",
+				      number_to_json(c->events));
+	return status;
+}
+
+const char counts_csv_header[] =
+	"clicks,visitors,ips,humans,bots,prefetches,events";
+
+void counts_to_csv(const struct counts *c, enum bots_mode mode, struct buf *out)
+{
+	buf_printf(out, "%" PRIu64 ",", counts_clicks(c, mode));
+	if (c->unique_known)
+		buf_printf(out, "%" PRIu64 ",%" PRIu64 ",", c->visitors,
+			   c->ips);
+	else
+		buf_puts(out, ",,");
+	buf_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+		   count_humans(c), c->bots, c->prefetches, c->events);
+}

@@ -1,0 +1,40 @@
+/*
+ * owner_clicks.h - questions about the clicks of some owners that the owners'
+ * own tables answer: those of a key that is limited to owners, and those whose
+ * only filters are owners.
+ */
+#ifndef AGGREGATOR_API_STATISTICS_OWNER_CLICKS_H
+#define AGGREGATOR_API_STATISTICS_OWNER_CLICKS_H
+
+#include <stdbool.h>
+
+#include "aggregator/api/call.h"
+#include "aggregator/api/statistics/question.h"
+#include "aggregator/api/statistics/question_params.h"
+#include "aggregator/settle/copied_days.h"
+#include "common/buf.h"
+#include "common/error.h"
+
+/* owner_answer_prepare fills it in; release it also after a failure. */
+struct owner_answer {
+	struct copied_days days; /* count 0: rows have to answer */
+	/* The copies of values of the same days, for groups that need them. */
+	struct copied_days valued;
+	struct question_params params;
+	struct buf starts, attempts, valued_starts, valued_attempts, names;
+	size_t owners; /* number of `names` */
+};
+
+/*
+ * Finds the days that are copied, and fills in the parameters of owner_sql.h
+ * except `start`.  `whole`: takes only days that lie entirely in the range and
+ * on one side of `at` (seconds).  Leaves days.count 0 when rows have to answer:
+ * no day is copied, or the owners' tables lack what the question needs.
+ * ERROR_INPUT: rows of dropped days are needed.
+ */
+int owner_answer_prepare(struct owner_answer *o, struct call *call,
+			 const struct question *q, bool whole, int64_t at,
+			 struct error *err);
+void owner_answer_release(struct owner_answer *o);
+
+#endif

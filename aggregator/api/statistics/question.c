@@ -1,0 +1,393 @@
+#include "aggregator/api/statistics/question.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregator/settle/repeats.h"
+#include "aggregator/zone/civil.h"
+#include "common/clock.h"
+#include "common/http/url.h"
+
+#define LIMIT_DEFAULT 100
+#define TIME_MAX      INT64_C(4294944000) /* 2106-02-07, DateTime's end */
+
+static const char *const bots_names[] = {
+	[BOTS_EXCLUDE] = "exclude",
+	[BOTS_INCLUDE] = "include",
+	[BOTS_ONLY] = "only",
+};
+
+struct question_reader {
+	struct question *q;
+	const struct url_params *params;
+	const struct aggregator_settings *settings;
+	question_now *now;
+	void *arg;
+};
+
+/* The parameters and the routes that know them. */
+static const struct parameter {
+	const char *name;
+	unsigned asks;
+} parameters[] = {
+	{"code", ASK_LINK},	 {"link_id", ASK_LINK},
+	{"from", ASK_RANGE},	 {"to", ASK_RANGE},
+	{"tz", ASK_RANGE},	 {"interval", ASK_INTERVAL},
+	{"group_by", ASK_GROUP}, {"limit", ASK_GROUP | ASK_LIMIT},
+	{"bots", ASK_BOTS},	 {"format", ASK_FORMAT},
+	{"owner", ASK_LIVE},	 {"domain", ASK_LIVE},
+	{"country", ASK_LIVE},	 {"verdict", ASK_LIVE},
+	{"sort", ASK_SORT},
+};
+#define PARAMETER_COUNT (sizeof(parameters) / sizeof(parameters[0]))
+
+const char *bots_mode_name(enum bots_mode mode)
+{
+	return bots_names[mode];
+}
+
+bool code_is_valid(const char *code)
+{
+	size_t len = strlen(code);
+
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)code[i]) && code[i] != '_' &&
+		    code[i] != '-')
+			return false;
+	}
+	return len >= 1 && len <= CODE_MAX;
+}
+
+static int unknown_parameter(const char *key, unsigned known, struct error *err)
+{
+	char list[256] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < PARAMETER_COUNT; i++) {
+		if (parameters[i].asks & known)
+			n += (size_t)snprintf(list + n, sizeof(list) - n,
+					      "%s%s", n ? ", " : "",
+					      parameters[i].name);
+	}
+	return error_set(
+		err, ERROR_INPUT, "%.40s: no such parameter; known here: %s%s",
+		key, n ? list : "none",
+		known & ASK_FILTER ? ", and dimensions to filter by" : "");
+}
+
+static int check_names(const struct url_params *params, unsigned known,
+		       struct error *err)
+{
+	for (size_t i = 0; i < params->count; i++) {
+		const char *key = params->items[i].key;
+		size_t p = 0;
+
+		while (p < PARAMETER_COUNT &&
+		       (strcmp(parameters[p].name, key) != 0 ||
+			!(parameters[p].asks & known)))
+			p++;
+		if (p == PARAMETER_COUNT &&
+		    !((known & ASK_FILTER) && dimension_find_filter(key)))
+			return unknown_parameter(key, known, err);
+		if (url_param_get(params, key) != params->items[i].value)
+			return error_set(err, ERROR_INPUT,
+					 "%s: given more than once", key);
+	}
+	return 0;
+}
+
+static int read_link(struct question_reader *r, struct error *err)
+{
+	const char *code = url_param_get(r->params, "code");
+	const char *id = url_param_get(r->params, "link_id");
+	char *end;
+
+	if (code && id)
+		return error_set(err, ERROR_INPUT,
+				 "code, link_id: give one of them");
+	if (code && !code_is_valid(code))
+		return error_set(err, ERROR_INPUT,
+				 "code: expected 1 to %d letters, digits, '_' "
+				 "or '-'",
+				 CODE_MAX);
+	if (code)
+		strcpy(r->q->code, code);
+	if (!id)
+		return 0;
+	errno = 0;
+	r->q->link_id = strtoull(id, &end, 10);
+	if (!isdigit((unsigned char)*id) || *end || errno || !r->q->link_id)
+		return error_set(err, ERROR_INPUT,
+				 "link_id: expected a positive whole number");
+	return 0;
+}
+
+static int read_zone(struct question_reader *r, struct error *err)
+{
+	const char *name = url_param_get(r->params, "tz");
+
+	r->q->zone = zone_load(r->settings->zoneinfo, name ? name : "UTC", err);
+	return r->q->zone ? 0 : error_wrap(err, "tz");
+}
+
+/* Reads a time.  A bare date is midnight in the zone of the question. */
+static int read_time(struct question_reader *r, const char *name, int64_t *ret,
+		     struct error *err)
+{
+	const char *text = url_param_get(r->params, name);
+	int64_t ms;
+
+	if (!text)
+		return 0;
+	if (rfc3339_parse(text, &ms, err) < 0) {
+		return error_wrap(err, "%s%s", name,
+				  strchr(text, ' ')
+					  ? " (write '+' as %2B in a URL)"
+					  : "");
+	}
+	if (ms % (BUCKET_SLOT * 1000) != 0)
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected a multiple of 15 minutes", name);
+	*ret = ms / 1000;
+	if (strlen(text) == strlen("2026-11-21"))
+		*ret = zone_from_local(r->q->zone, *ret);
+	if (*ret < 0 || *ret > TIME_MAX)
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected a time from 1970 to 2106", name);
+	return 0;
+}
+
+/* Reads the default end: that of the present quarter of an hour. */
+static int read_end(struct question_reader *r, int64_t *ret, struct error *err)
+{
+	int64_t now_ms;
+
+	if (r->now(r->arg, &now_ms, err) < 0)
+		return -1;
+	*ret = (now_ms / 1000 / BUCKET_SLOT + 1) * BUCKET_SLOT;
+	return 0;
+}
+
+/* Reads the range.  By default it has the last 24 hours, from the start of an
+ * interval on. */
+static int read_range(struct question_reader *r, struct error *err)
+{
+	struct question *q = r->q;
+
+	q->from = q->to = -1;
+	if (read_time(r, "to", &q->to, err) < 0 ||
+	    read_time(r, "from", &q->from, err) < 0)
+		return -1;
+	q->has_from = q->from >= 0;
+	q->has_to = q->to >= 0;
+	if (!q->has_to && read_end(r, &q->to, err) < 0)
+		return -1;
+	if (q->from < 0)
+		q->from = bucket_start(q->zone, q->interval, q->to - 86400);
+	if (q->from < 0)
+		q->from = 0;
+	if (q->from >= q->to)
+		return error_set(err, ERROR_INPUT,
+				 "from: expected a time before `to`");
+	return 0;
+}
+
+int question_take_whole(struct question *q, int64_t unit, int64_t units,
+			struct error *err)
+{
+	if (!q->has_to)
+		q->to = (q->to + unit - 1) / unit * unit;
+	if (!q->has_from)
+		q->from = q->to > units * unit ? q->to - units * unit : 0;
+	if (q->from % unit == 0 && q->to % unit == 0)
+		return 0;
+	return error_set(err, ERROR_INPUT,
+			 "%s: expected the start of %s of UTC",
+			 q->to % unit ? "to" : "from",
+			 unit == CIVIL_DAY ? "a day" : "an hour");
+}
+
+static int read_interval(struct question_reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "interval");
+
+	r->q->interval = BUCKET_HOUR;
+	if (text && !bucket_interval_parse(text, &r->q->interval))
+		return error_set(err, ERROR_INPUT,
+				 "interval: expected 15m, hour, day, week or "
+				 "month");
+	return 0;
+}
+
+static int unknown_dimension(struct error *err)
+{
+	char list[sizeof(err->text)] = "";
+	size_t n = 0;
+
+	for (size_t i = 1; i < dimension_count; i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
+				      n ? ", " : "", dimensions[i].name);
+	return error_set(err, ERROR_INPUT,
+			 "group_by: expected one or two of %s", list);
+}
+
+/* Reads one dimension, or two with a comma between. */
+static int read_group(struct question_reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "group_by");
+	struct question *q = r->q;
+	char name[32];
+
+	while (text) {
+		size_t len = strcspn(text, ",");
+		const struct dimension *d;
+
+		if (q->group_by_count == GROUPS_BY_MAX)
+			return error_set(err, ERROR_INPUT,
+					 "group_by: expected at most %d "
+					 "dimensions",
+					 GROUPS_BY_MAX);
+		snprintf(name, sizeof(name), "%.*s", (int)len, text);
+		d = len < sizeof(name) ? dimension_find(name) : NULL;
+		if (!d)
+			return unknown_dimension(err);
+		if (q->group_by_count && d == q->group_by[0])
+			return error_set(err, ERROR_INPUT,
+					 "group_by: expected two different "
+					 "dimensions");
+		q->group_by[q->group_by_count++] = d;
+		text = text[len] ? text + len + 1 : NULL;
+	}
+	return 0;
+}
+
+static int read_bots(struct question_reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "bots");
+
+	r->q->bots = BOTS_EXCLUDE;
+	for (size_t i = 0; text && i < 3; i++) {
+		if (!strcmp(text, bots_names[i])) {
+			r->q->bots = (enum bots_mode)i;
+			return 0;
+		}
+	}
+	return text ? error_set(err, ERROR_INPUT,
+				"bots: expected exclude, include or only")
+		    : 0;
+}
+
+static int read_format(struct question_reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "format");
+
+	r->q->csv = text && !strcmp(text, "csv");
+	if (text && !r->q->csv && strcmp(text, "json") != 0)
+		return error_set(err, ERROR_INPUT,
+				 "format: expected json or csv");
+	return 0;
+}
+
+static int read_sort(struct question_reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "sort");
+
+	r->q->by_growth = text && !strcmp(text, "growth");
+	if (text && !r->q->by_growth && strcmp(text, "clicks") != 0)
+		return error_set(err, ERROR_INPUT,
+				 "sort: expected clicks or growth");
+	return 0;
+}
+
+static int read_limit(struct question_reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "limit");
+	int64_t most = r->settings->groups_max;
+	char *end;
+	long long n;
+
+	r->q->limit = (size_t)(LIMIT_DEFAULT < most ? LIMIT_DEFAULT : most);
+	if (!text)
+		return 0;
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || errno || n < 1 ||
+	    n > most)
+		return error_set(err, ERROR_INPUT,
+				 "limit: expected a number from 1 to %lld",
+				 (long long)most);
+	r->q->limit = (size_t)n;
+	return 0;
+}
+
+/* check_names has verified that each parameter is known here. */
+static int read_filters(struct question_reader *r, struct error *err)
+{
+	const struct url_params *params = r->params;
+
+	for (size_t i = 0; i < params->count; i++) {
+		const struct dimension *d =
+			dimension_find_filter(params->items[i].key);
+
+		if (d && filters_add(&r->q->filters, d, params->items[i].value,
+				     err) < 0)
+			return -1;
+	}
+	if (!url_param_get(params, "verdict"))
+		return 0;
+	if (url_param_get(params, "bots"))
+		return error_set(err, ERROR_INPUT,
+				 "bots, verdict: give one of them");
+	r->q->bots = BOTS_INCLUDE;
+	return 0;
+}
+
+int question_parse(struct question *q, struct http_slice query, unsigned known,
+		   const struct aggregator_settings *settings,
+		   question_now *now, void *arg, struct error *err)
+{
+	struct url_params params = {0};
+	struct question_reader r = {q, &params, settings, now, arg};
+	int status = -1;
+
+	*q = (struct question){0};
+	if (url_params_parse(&params, query, err) < 0)
+		goto out;
+	/* The order matters: a range needs its zone and interval. */
+	if (check_names(&params, known, err) < 0 || read_link(&r, err) < 0 ||
+	    read_interval(&r, err) < 0 || read_zone(&r, err) < 0 ||
+	    ((known & ASK_RANGE) && read_range(&r, err) < 0) ||
+	    read_group(&r, err) < 0 || read_bots(&r, err) < 0 ||
+	    read_filters(&r, err) < 0 || read_format(&r, err) < 0 ||
+	    read_sort(&r, err) < 0 || read_limit(&r, err) < 0)
+		goto out;
+	q->earliest = repeats_earliest(&settings->clicks, q->from);
+	status = 0;
+out:
+	url_params_free(&params);
+	return status;
+}
+
+bool question_groups_daily(const struct question *q)
+{
+	return q->group_by_count == 1 &&
+	       q->group_by[0]->kind == DIMENSION_DAILY;
+}
+
+bool question_groups_many(const struct question *q)
+{
+	for (size_t i = 0; i < q->group_by_count; i++)
+		if (q->group_by[i]->kind == DIMENSION_MANY)
+			return true;
+	return false;
+}
+
+void question_release(struct question *q)
+{
+	zone_free(q->zone);
+	q->zone = NULL;
+	filters_release(&q->filters);
+}

@@ -1,0 +1,244 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "aggregator/api/call.h"
+#include "aggregator/api/published_days.h"
+#include "aggregator/api/statistics/question.h"
+#include "aggregator/zone/civil.h"
+#include "common/clickhouse/rows.h"
+
+/* The default number of days. */
+#define DAYS INT64_C(30)
+
+/* Visitors of rows and of sets of digests are both counted exactly, as for GET
+ * /v1/clicks. */
+#define UNIQUE_ERROR 0.0
+
+enum {
+	COUNTS = 7
+};
+static const char *const count_names[COUNTS] = {
+	"pv", "uv", "ip", "human_uv", "human_ip", "effective", "ineffective"};
+
+struct statistics {
+	int64_t from;		/* seconds since 1970 */
+	int64_t complete_until; /* ms since 1970 */
+	size_t count;
+	struct day {
+		uint64_t attempt; /* 0: not settled, nothing is known */
+		bool complete;
+		uint64_t counts[COUNTS];
+	} * days;
+};
+
+/* Returns NULL if the day was not asked for. */
+static struct day *day_at(const struct statistics *s, int64_t start)
+{
+	int64_t at = (start - s->from) / CIVIL_DAY;
+
+	return at < 0 || (size_t)at >= s->count ? NULL : &s->days[at];
+}
+
+/* A row is: start of a day, attempt, and counts of it. */
+static int take_counts(void *arg, char **f, struct error *err)
+{
+	struct day *day = day_at(arg, tsv_i64(f[0]));
+
+	(void)err;
+	if (!day || tsv_u64(f[1]) != day->attempt)
+		return 0;
+	for (size_t i = 0; i < COUNTS; i++)
+		day->counts[i] = tsv_u64(f[2 + i]);
+	return 0;
+}
+
+static int find_days(struct call *call, const struct question *q,
+		     struct statistics *s, struct error *err)
+{
+	struct published_days days = {0};
+	struct progress last;
+
+	s->from = q->from;
+	s->count = (size_t)((q->to - q->from) / CIVIL_DAY);
+	s->days = calloc(s->count, sizeof(*s->days));
+	if (!s->days)
+		return error_set_nomem(err);
+	if (call_published(call, &last, err) < 0 ||
+	    published_days_read(call->ch, q->from, q->to, &last, &days, err) <
+		    0)
+		return -1;
+	s->complete_until = published_days_complete_until(&days, &last);
+	for (size_t i = 0; i < days.count; i++) {
+		struct day *day = day_at(s, days.items[i].start);
+
+		if (!day)
+			continue;
+		day->attempt = days.items[i].attempt;
+		day->complete = days.items[i].complete;
+	}
+	published_days_release(&days);
+	return 0;
+}
+
+/* A link without a row on a published day had no visits then.  Rows of an
+ * attempt stay for keep_superseded after another one was published. */
+static int fetch_link_days(struct call *call, const struct question *q,
+			   uint64_t link_id, struct statistics *s,
+			   struct error *err)
+{
+	static const char sql[] =
+		"SELECT toUInt32(toDateTime(day, 'UTC')), attempt, pv, uv, ip, "
+		"human_uv, human_ip, effective, ineffective FROM link_days "
+		"WHERE link_id = {link_id:UInt64} AND "
+		"day >= toDate(toDateTime({from:UInt32}, 'UTC')) AND "
+		"day < toDate(toDateTime({to:UInt32}, 'UTC'))";
+	char id[24], from[24], to[24];
+	const struct clickhouse_param params[] = {{"param_link_id", id},
+						  {"param_from", from},
+						  {"param_to", to},
+						  {NULL, NULL}};
+
+	snprintf(id, sizeof(id), "%" PRIu64, link_id);
+	snprintf(from, sizeof(from), "%" PRId64, q->from);
+	snprintf(to, sizeof(to), "%" PRId64, q->to);
+	if (find_days(call, q, s, err) < 0)
+		return -1;
+	return clickhouse_rows(call->ch, sql, params,
+			       clickhouse_number_columns(2 + COUNTS),
+			       take_counts, s, err);
+}
+
+/* --- the answer -----------------------------------------------------------
+ */
+
+static json_t *day_to_json(const struct day *d, int64_t start)
+{
+	char name[CIVIL_NAME_MAX];
+	json_t *object =
+		json_pack("{s:s, s:b, s:b}", "day", civil_day_name(start, name),
+			  "settled", d->attempt > 0, "complete", d->complete);
+
+	for (size_t i = 0; object && i < COUNTS; i++)
+		json_object_set_new(
+			object, count_names[i],
+			d->attempt ? json_integer((json_int_t)d->counts[i])
+				   : json_null());
+	return object;
+}
+
+static json_t *to_json(const struct statistics *s, const struct question *q,
+		       const struct archived_link *link)
+{
+	json_t *days = json_array();
+
+	for (size_t i = 0; days && i < s->count; i++) {
+		int64_t start = s->from + (int64_t)i * CIVIL_DAY;
+
+		if (json_array_append_new(
+			    days, day_to_json(&s->days[i], start)) < 0) {
+			json_decref(days);
+			return NULL;
+		}
+	}
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:b, s:f, s:o}", "code",
+			 link->code, "link_id", json_id(link->link_id), "from",
+			 json_time(q->from * 1000), "to",
+			 json_time(q->to * 1000), "complete_until",
+			 json_complete_until(s->complete_until, q->to),
+			 "approximate", UNIQUE_ERROR > 0, "unique_error",
+			 UNIQUE_ERROR, "days", days);
+}
+
+static void day_to_csv(const struct day *d, int64_t start, struct buf *out)
+{
+	char name[CIVIL_NAME_MAX];
+
+	buf_printf(out, "%s,%d", civil_day_name(start, name), d->attempt > 0);
+	for (size_t i = 0; i < COUNTS; i++) {
+		buf_putc(out, ',');
+		if (d->attempt)
+			buf_printf(out, "%" PRIu64, d->counts[i]);
+	}
+	buf_printf(out, ",%d\r\n", d->complete);
+}
+
+static void to_csv(const struct statistics *s, struct buf *out)
+{
+	buf_puts(out, "day,settled");
+	for (size_t i = 0; i < COUNTS; i++)
+		buf_printf(out, ",%s", count_names[i]);
+	buf_puts(out, ",complete\r\n");
+	for (size_t i = 0; i < s->count; i++)
+		day_to_csv(&s->days[i], s->from + (int64_t)i * CIVIL_DAY, out);
+}
+
+/* --- the question ---------------------------------------------------------
+ */
+
+/* If no start was given, the range begins with the first day kept. */
+static int clamp_start(struct call *call, struct question *q, struct error *err)
+{
+	int64_t kept;
+
+	if (q->has_from)
+		return 0;
+	if (call_counts_from(call, &kept, err) < 0)
+		return -1;
+	if (q->from < kept && kept < q->to)
+		q->from = kept;
+	return 0;
+}
+
+static int check_range(struct call *call, struct question *q, struct error *err)
+{
+	if (question_take_whole(q, CIVIL_DAY, DAYS, err) < 0 ||
+	    clamp_start(call, q, err) < 0)
+		return -1;
+	if ((q->to - q->from) / CIVIL_DAY >
+	    call->config->aggregator.buckets_max)
+		return error_set(err, ERROR_INPUT,
+				 "from, to: more than %" PRId64
+				 " days (setting buckets_max)",
+				 call->config->aggregator.buckets_max);
+	return 0;
+}
+
+static int read_question(struct call *call, struct question *q,
+			 struct error *err)
+{
+	if (question_parse(q, call->query, ASK_LINK | ASK_RANGE | ASK_FORMAT,
+			   &call->config->aggregator, call_now, call, err) < 0)
+		return -1;
+	if (!*q->code && !q->link_id)
+		return error_set(err, ERROR_INPUT,
+				 "code, link_id: give one of them");
+	if (check_range(call, q, err) < 0)
+		return -1;
+	return call_check_counts(call, q->from, err);
+}
+
+int route_visit_statistics(struct call *call, struct error *err)
+{
+	struct link_finder finder = call_finder(call);
+	struct archived_link link = {0};
+	struct statistics s = {0};
+	struct question q;
+	int status = read_question(call, &q, err);
+
+	if (status == 0)
+		status = link_find(&finder, q.code, q.link_id, &link, err);
+	if (status == 0)
+		status = fetch_link_days(call, &q, link.link_id, &s, err);
+	if (status == 0 && q.csv) {
+		to_csv(&s, &call->body);
+		call_set_quality(call, UNIQUE_ERROR, false);
+		status = call_finish_csv(call, err);
+	} else if (status == 0) {
+		status = call_finish_json(call, to_json(&s, &q, &link), err);
+	}
+	free(s.days);
+	archived_link_release(&link);
+	question_release(&q);
+	return status;
+}
