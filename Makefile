@@ -58,7 +58,8 @@ PROTO_C   := $(patsubst %.proto,$(GEN)/%.pb-c.c,$(PROTO))
 QUOTED    := $(wildcard linkstore/scripts/*.lua schemas/clickhouse/*.sql \
                schemas/openapi/*.yaml redirector/pages/*.html)
 MIGRATIONS := $(GEN)/schemas/clickhouse/migrations.inc
-GENERATED := $(PROTO_C) $(QUOTED:%=$(GEN)/%.inc) $(MIGRATIONS)
+SCRIPTS   := $(patsubst %,$(GEN)/linkstore/scripts/%.inc,numbers texts)
+GENERATED := $(PROTO_C) $(QUOTED:%=$(GEN)/%.inc) $(MIGRATIONS) $(SCRIPTS)
 
 BINS   := $(PROGRAMS:%=$B/bin/%)
 SERVER := $B/bin/clickhouse-embedded
@@ -161,6 +162,12 @@ $(MIGRATIONS): schemas/clickhouse Makefile
 	$(call say,GEN,$@)
 	$(Q)for file in $(SQL_FIRST) $(filter-out $(SQL_FIRST),$(sort $(wildcard $</*.sql))); do \
 	  printf '{"%s",\n#include "%s.inc"\n},\n' $${file##*/} $$file; done > $@
+
+# The numbers of the Lua scripts, and the texts of which each consists.
+$(SCRIPTS): linkstore/scripts $(wildcard linkstore/scripts/*.lua) tools/list-scripts
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)tools/list-scripts $(basename $(@F)) $< > $@
 
 -include $(shell find $B -name '*.d' -type f 2>/dev/null)
 

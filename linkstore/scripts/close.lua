@@ -1,3 +1,4 @@
+-- uses: lib_time; flags: allow-oom
 -- Promise 8, in the blocks' slot.  Closes those of these blocks that have
 -- ended, whatever was read of them before.  A link still exists in the
 -- millisecond in which it ends.  A block with a blocked link has not ended: it

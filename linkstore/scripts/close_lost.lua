@@ -1,3 +1,4 @@
+-- uses: lib_time lib_marker; flags: allow-oom
 -- Closes a block that has no link left and whose marker is lost, or still the
 -- closed one of a former generation.  It gets a closed marker of its
 -- generation, so that an open of that generation that is still under way fails.

@@ -1,3 +1,4 @@
+-- uses: lib_time lib_marker; flags: allow-oom
 -- Promise 5.  A holder closes a block from which it has issued no code, opened
 -- or not.  An open of this generation that is still under way then fails.
 -- KEYS marker    ARGV generation holder class

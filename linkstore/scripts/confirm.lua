@@ -1,3 +1,4 @@
+-- uses: lib_check; flags: allow-oom
 -- Removes the marks "not opened" of a granted range's blocks that were opened
 -- and are about to be used.  This counts as a move.  A Redis that goes back to
 -- an earlier state has the marks again, and the marks of blocks whose links

@@ -1,3 +1,4 @@
+-- uses: lib_time lib_marker
 -- Promise 4.  Stores all links of one block in one loop turn.  The block must
 -- be open and the caller's.  Its end is raised to that of the links.  A live
 -- link is never overwritten.  If a link with the same link_id (the first nine

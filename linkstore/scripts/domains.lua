@@ -1,3 +1,4 @@
+-- uses: lib_time lib_check; flags: allow-oom
 -- Stores the domains that all programs take.  A revision is a time, so that
 -- after a loss of data in Redis new domains have a later revision than any that
 -- was taken.

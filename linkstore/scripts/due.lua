@@ -1,3 +1,4 @@
+-- uses: lib_time
 -- Reads due ranges, earliest first: those with a score from ARGV[1] up to
 -- ARGV[2], or up to now if ARGV[2] is later or 0.  Score 0 is not a time but
 -- marks ranges whose markers are lost.  A reader that leaves ranges in place

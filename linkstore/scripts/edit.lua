@@ -1,3 +1,4 @@
+-- uses: lib_time lib_marker lib_record
 -- Promise 7.  Replaces a record by its next version, only while the same link
 -- and version are there that the caller read.  So an edit or a deletion never
 -- meets a new owner or undoes another edit.  The marker's end is raised before

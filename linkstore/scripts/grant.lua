@@ -1,3 +1,4 @@
+-- uses: lib_time lib_range lib_check lib_space
 -- Promise 2.  Grants blocks to one holder for one TTL class: pool ranges out of
 -- quarantine first, then from the cursor, never past the capacity.  Granted
 -- blocks enter `issued` in this same step.  Each block is marked as not opened,

@@ -1,3 +1,4 @@
+-- uses: lib_time lib_range lib_check; flags: allow-oom
 -- Promise 5.  Moves blocks from which no code was issued, and which their
 -- holder has closed, to the pool, only while the exact member that was granted
 -- is still issued.  They wait there for a hold: if one were granted again at

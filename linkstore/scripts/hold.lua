@@ -1,3 +1,4 @@
+-- uses: lib_time lib_range lib_hold lib_check; flags: allow-oom
 -- Takes the blocks first..last out of circulation, as far as these exact
 -- members of `issued` and `pool` contain them; the rest of a member stays in
 -- its set.  All or nothing.  A note keeps the former state of the blocks, who

@@ -1,3 +1,4 @@
+-- uses: nothing; flags: allow-oom
 -- Marks a plan that was carried out as done, or drops one that never will be;
 -- only if it is the same plan that the caller wrote.
 -- KEYS record    ARGV plan done|drop

@@ -1,3 +1,4 @@
+-- uses: lib_time
 -- Writes "state deadline rest" only if the present record is the expected one
 -- ('': none).
 -- KEYS record    ARGV expected state window rest keep

@@ -1,3 +1,4 @@
+-- uses: lib_time lib_record
 -- Reads a link and its block's marker at the same moment.
 -- KEYS marker link
 -- Replies {PEXPIRETIME, first nine bytes of the record, marker or '', now,

@@ -1,3 +1,4 @@
+-- uses: lib_time; flags: allow-oom
 -- Reads when a key version was last used to make codes.  If Redis has lost
 -- parts of the record, it may lack this or say "never" wrongly: codes may then
 -- have been made until now.

@@ -1,3 +1,4 @@
+-- uses: lib_time lib_range lib_check lib_space; flags: allow-oom
 -- Takes a key version out of use, so that no block is granted for it any more
 -- and its number may be given to another key: only under the reclaimer's lock,
 -- and only if no block was granted or moved by hand since the search.

@@ -1,3 +1,4 @@
+-- uses: lib_time lib_range
 -- Reads a space's record, and its ledgers of today and the days before.  The
 -- ranges are read separately, in pages.
 -- KEYS space cursor issued    ARGV day-prefix days

@@ -1,3 +1,4 @@
+-- uses: lib_range
 -- Reads one page of the issued or the pool set: the number of blocks with score
 -- 0, with a score up to now, and with a later one.  It continues behind the
 -- last member of the page before, wherever that is by now, or, if that is gone,

@@ -1,3 +1,4 @@
+-- uses: nothing; flags: allow-oom
 -- Renews the reclaimer's lock for ARGV[2] ms, or with 0 releases it; only while
 -- it is still the caller's.
 -- KEYS lock    ARGV value ttl

@@ -1,3 +1,4 @@
+-- uses: nothing; flags: allow-oom
 -- Takes the reclaimer's lock, unless another run has it.  A full Redis refuses
 -- SET, but not this script: then blocks need to be reclaimed all the more.
 -- KEYS lock    ARGV value ttl    Replies nil, or the holder's value.

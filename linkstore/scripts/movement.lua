@@ -1,3 +1,4 @@
+-- uses: lib_time lib_range
 -- Reads the counters of all moves in the sets of a space, as a text: while it
 -- stays the same, no member has come or gone.  Each script that moves blocks
 -- raises one of them.  Also reads the cursor.

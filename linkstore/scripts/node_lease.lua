@@ -1,3 +1,4 @@
+-- uses: lib_time; flags: allow-oom
 -- Takes, keeps or releases the lease on a node number.  It is a hash of
 -- `holder`, `from` and `until`: the holder makes ids from `from` on.  It stays
 -- after the lease has ended, since no holder may make ids below `until` again.

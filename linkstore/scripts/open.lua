@@ -1,3 +1,4 @@
+-- uses: lib_time lib_marker
 -- Promise 3.  Opens a block, once: its marker must be absent, or closed and of
 -- a lower generation.  If the same holder asks again, it has missed the answer.
 -- KEYS marker    ARGV generation holder class ttl|never hold

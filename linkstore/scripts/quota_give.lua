@@ -1,3 +1,4 @@
+-- uses: nothing; flags: allow-oom
 -- Gives back to an account what was taken and not used.
 -- KEYS account    ARGV links label bytes label ('': nothing was counted)
 -- All counts are read before the first write.

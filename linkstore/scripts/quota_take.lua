@@ -1,3 +1,4 @@
+-- uses: lib_time lib_range
 -- Takes links and bytes out of an account's limits for a period: both, or
 -- nothing.
 -- KEYS account    ARGV links max day|month bytes max day|month (max 0: any)

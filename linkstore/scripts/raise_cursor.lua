@@ -1,3 +1,4 @@
+-- uses: lib_time lib_range lib_check lib_space; flags: allow-oom
 -- Promise 10.  An allocator sends its high water as soon as it connects to
 -- Redis, before others are granted what a Redis that lost data would grant
 -- twice.

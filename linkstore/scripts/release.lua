@@ -1,3 +1,4 @@
+-- uses: lib_time lib_range lib_hold lib_check; flags: allow-oom
 -- Puts the blocks first..last back into circulation, as far as these exact
 -- members of `out` contain them: into `issued`, so that the reclaimer checks
 -- their markers.  Blocks from the pool are due now.  Issued blocks are due at

@@ -1,3 +1,4 @@
+-- uses: lib_time lib_marker lib_record; flags: allow-oom
 -- Promise 6.  A visit renews a link: first the marker's end, then the link's,
 -- and neither is ever lowered.  The link gets the same end as computed for the
 -- marker, since the clock goes on while a script runs.  Only the same link that

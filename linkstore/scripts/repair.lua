@@ -1,3 +1,4 @@
+-- uses: lib_time lib_range lib_hold lib_check; flags: allow-oom
 -- Repairs the accounting, under the reclaimer's lock, all or nothing: replaces
 -- members of the sets i(ssued), p(ool) and o(ut) by parts that do not overlap
 -- and cover the same blocks, all of them.  Without members, the parts are

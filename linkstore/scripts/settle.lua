@@ -1,3 +1,4 @@
+-- uses: lib_time lib_range lib_check lib_space; flags: allow-oom
 -- Promise 8, in the space's slot.  Replaces members by parts that cover the
 -- same blocks, under the lock, and only while those exact members are issued:
 -- P first last generation (to the pool, after quarantine), K first last

@@ -1,3 +1,4 @@
+-- uses: lib_time lib_range lib_check lib_space
 -- Promise 1.  Creates a space once.  A space that exists is compared, and gets
 -- key versions new to it.  If a space's record is gone but other keys of it
 -- remain, it is never created on top of them.

@@ -1,3 +1,4 @@
+-- uses: lib_time
 -- Reads the space record and its cursor at the same moment, and this Redis'
 -- clock.
 -- KEYS space cursor

@@ -1,3 +1,4 @@
+-- uses: lib_time lib_record
 -- Stores a link that belongs to no block and has its slot to itself; a live
 -- link is never overwritten.  If the same record is there, or a later version
 -- of the link with its link_id (the first nine bytes of the record), it is the

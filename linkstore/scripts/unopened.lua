@@ -1,3 +1,4 @@
+-- uses: lib_time lib_range lib_check lib_space
 -- Reads which of these blocks ("block:generation") are marked as not opened
 -- since they were granted: a score or nil for each.  Replies none while a loss
 -- of data in Redis has not been handled: the openings may be lost.

@@ -1,3 +1,4 @@
+-- uses: lib_time lib_blocked; flags: allow-oom
 -- Notes the URLs of a blocked link for its account, once, even if this is sent
 -- several times.
 -- KEYS blocked    ARGV link_id code key most, then for each URL its id and text

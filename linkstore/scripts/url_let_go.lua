@@ -1,3 +1,4 @@
+-- uses: lib_blocked; flags: allow-oom
 -- Lets go the URLs of a link that is let go, unless there is another decision
 -- on them.
 -- KEYS blocked    ARGV link_id, then ids of URLs

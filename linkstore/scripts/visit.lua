@@ -1,3 +1,4 @@
+-- uses: lib_record; flags: allow-oom
 -- Counts a visit of a link with a limit of visits, or a fetch that is not a
 -- visit, which has a limit, too, while visits are left.  It counts only if the
 -- same link is there and not deleted, which the caller need not know yet.  A

@@ -1,0 +1,2 @@
+-- uses: lib_time lib_marker lib_record edit; flags: allow-oom
+-- The same, for a change that does not make the record longer: see edit.c.
