@@ -200,7 +200,7 @@ static void set_survey(json_t *o, const struct survey *s)
 	set_count(o, "unclear", s->census.unclear);
 	json_object_set_new(o, "findings", findings);
 	set_count(o, "findings_total", s->findings.total);
-	set_count(o, "block_findings_left", block_findings_left(&s->findings));
+	set_count(o, "findings_left", block_findings_left(&s->findings));
 }
 
 static json_t *result_json(const struct verify_result *v)
