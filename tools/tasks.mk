@@ -24,6 +24,7 @@ unit: unit-programs
 SANITIZED = $(MAKE) --no-print-directory B=build/fuzz CC=clang \
             SANITIZE=address,undefined CFLAGS='-O1 -g -fsanitize=fuzzer-no-link'
 unit-sanitized:
+	@+$(SANITIZED) all unit-programs fault-programs
 	@+$(SANITIZED) unit
 
 #: make integration   the integration tests; T=... gives pytest arguments

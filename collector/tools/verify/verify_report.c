@@ -411,7 +411,7 @@ int verify_print_json(const struct verify *v, double seconds, struct error *err)
 			 (int)verify_is_well(v), "partitions", spans,
 			 "findings", findings);
 	if (root) {
-		set_count(root, "event_findings_events",
+		set_count(root, "findings_events",
 			  event_findings_events(&v->findings));
 		json_object_set_new(root, "findings_all_named",
 				    json_boolean(!v->findings.unnamed));

@@ -402,6 +402,7 @@ def test_csv_holds_no_formula_of_a_visitor(aggregator, migrated):
     assert values("referrer_host")[0].json()["groups"][0]["value"] == evil
 
 
+@pytest.mark.proof
 def test_a_reused_code_starts_at_zero(aggregator, migrated):
     old, new = (1 << 42) | 77, (2 << 42) | 77
     rng = random.Random(8)
@@ -485,6 +486,7 @@ def test_a_restart_goes_on_where_settling_was(aggregator, migrated):
         attempts + len(touched)
 
 
+@pytest.mark.proof
 def test_a_block_of_a_clock_that_is_behind_is_settled(aggregator, migrated):
     rows = some_clicks(10, 200, WINDOWS[1:2])
     migrated.insert(rows[:100])
@@ -585,6 +587,7 @@ def test_with_a_full_redis_an_aggregator_settles(clickhouse, own_redis, migrated
 
 # --- the watermark ---------------------------------------------------------------
 
+@pytest.mark.proof
 def test_complete_until_is_the_least_of_all_partitions(aggregator, migrated):
     migrated.partitions = 2
     migrated.link("code1", 1)
@@ -603,6 +606,7 @@ def test_complete_until_is_the_least_of_all_partitions(aggregator, migrated):
                    expected)
 
 
+@pytest.mark.proof
 def test_rescored_hours_are_settled_again(aggregator, migrated, clickhouse):
     hour = WINDOWS[1][0]
     rng = random.Random(21)
@@ -620,6 +624,7 @@ def test_rescored_hours_are_settled_again(aggregator, migrated, clickhouse):
     assert ask_range(made)["total"]["events"] == 20
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("topic", ["rescore", "import:f00", "links"])
 def test_the_watermark_does_not_wait_for_others_than_clicks(
         aggregator, migrated, topic):

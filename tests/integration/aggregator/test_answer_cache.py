@@ -92,6 +92,7 @@ def test_what_is_published_since_is_in_the_answer(make, migrated, clicks):
     is_right(ask_range(made, **BY_COUNTRY), clicks + more)
 
 
+@pytest.mark.proof
 def test_what_is_published_elsewhere_is_no_reason_to_ask(make, proxy, migrated, clicks):
     made = make()
     hours = (made, FROM, FROM + DAY // 2)  # no whole day, since that would be rolled up
@@ -117,6 +118,7 @@ def test_what_is_asked_at_once_is_asked_once(make, proxy, clicks):
         is_right(answer.result(), clicks)
 
 
+@pytest.mark.proof
 def test_who_waits_for_one_that_leaves_asks(make, proxy, clicks):
     made = make()
     path = (f"/v1/clicks?group_by=country&interval=month&bots=include&"

@@ -146,6 +146,7 @@ def test_a_link_that_goes_to_another_owner_is_in_no_later_page(keyed, links, mig
         migrated.link(code, number, owner="ann", account="shop", version=version + 1)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("key", ["ann", "acme-bob"])
 def test_what_is_hidden_is_answered_like_what_is_not_there(keyed, links, key):
     made = keyed(KEYS)

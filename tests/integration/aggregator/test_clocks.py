@@ -222,6 +222,7 @@ def test_the_watermark_passes_no_block_of_a_collector_that_is_slow(world):
 
 # --- Kafka's clock -------------------------------------------------------------
 
+@pytest.mark.proof
 def test_append_times_beyond_clickhouses_clock_move_nothing_beyond(
         world, clickhouse):
     told = Collector(clickhouse)
@@ -556,6 +557,7 @@ def test_a_mend_outlives_the_cleaning(world):
     assert complete_until(world.aggregator()) <= time.time() + 1
 
 
+@pytest.mark.proof
 def test_a_mark_that_is_right_is_not_mended(world):
     world.send(5)
     world.collector()

@@ -65,6 +65,7 @@ def visits(rng, verdict, count, first_visitor):
         ip=f"::ffff:10.1.0.{first_visitor + i}") for i in range(count)]
 
 
+@pytest.mark.proof
 def test_prefetches_are_no_people_and_robots_no_visitors(aggregator, migrated):
     rng = random.Random(7)
     rows = (visits(rng, "human", 40, 0) + visits(rng, "bot", 13, 50)
@@ -95,6 +96,7 @@ def test_a_range_without_clicks_has_no_share(aggregator, migrated):
     assert page["totals"]["clicks"] == 0 and page["totals"]["share"] is None
 
 
+@pytest.mark.proof
 def test_the_page_asks_with_the_key_it_was_given(aggregator, migrated,
                                                  workdir):
     migrated.link("code1", 1)

@@ -103,6 +103,7 @@ def test_hours_whose_rows_are_gone_are_told_as_held_back(aggregator, migrated, d
     assert said.startswith("1 hour and 0 days, from ")
 
 
+@pytest.mark.proof
 def test_a_clock_that_is_ahead_is_wrong(migrated, doctor):
     report_now(migrated, recent(4, 10))
     assert doctor()[1]["clocks"][0] == "ok"
@@ -180,6 +181,7 @@ def test_clicks_that_come_for_a_dropped_month_are_no_difference(migrated, doctor
     assert doctor()[1]["rows"][0] == "ok"
 
 
+@pytest.mark.proof
 def test_a_copy_that_waits_to_be_made_again_is_no_difference(migrated, doctor):
     """The day was dropped, and a late click came."""
     start = settle(migrated, sealed_day=3, dropped_day=4, link_day=5)
@@ -199,6 +201,7 @@ def test_a_copy_that_waits_to_be_made_again_is_no_difference(migrated, doctor):
         "only a backup has it")
 
 
+@pytest.mark.proof
 def test_a_clock_that_was_ahead_does_not_say_that_nobody_settles(migrated, doctor):
     report_now(migrated, recent(9, 10))
     migrated.clickhouse.query("INSERT INTO settled (kind, unit, attempt, settled_at) SELECT "
@@ -258,6 +261,7 @@ def test_hours_that_were_settled_from_fewer_rows_than_reported_are_short(
     assert doctor()[1]["short"][0] == "ok"
 
 
+@pytest.mark.proof
 def test_what_no_row_was_made_of_is_told_for_a_day(migrated, doctor):
     def tell(first, dead, lost, hours_ago):
         migrated.clickhouse.query(
@@ -310,6 +314,7 @@ def test_rows_of_dropped_days_that_are_never_deleted_are_told(migrated, doctor):
     assert doctor(raw_days=7)[1]["dropped rows"] == ("ok", "none is still there")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("rules, command", [(0, "aggregator forget"),
                                             (7, "collector rescore")])
 def test_a_run_that_was_killed_is_wrong_once_it_can_go_on_no_more(

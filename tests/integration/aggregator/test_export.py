@@ -160,6 +160,7 @@ def test_an_export_has_every_row_once_and_in_order(make, world):
     assert client.get(code="nosuch").status_code == 404
 
 
+@pytest.mark.proof
 def test_csv_has_the_same_and_no_formula(make, world):
     client = Client(make().url)
     answer = client.get(from_=rfc3339(FROM), to=rfc3339(TO), format="csv")
@@ -206,6 +207,7 @@ def test_pages_are_the_whole(make, world, migrated, limit):
     eventually(lambda: len(client.range()[0]) == 3200)
 
 
+@pytest.mark.proof
 def test_an_export_goes_on_from_any_row_that_has_a_cursor(make, world):
     client = Client(make().url)
     whole, _ = client.range(owner="ann")
@@ -217,6 +219,7 @@ def test_an_export_goes_on_from_any_row_that_has_a_cursor(make, world):
     assert again == [] and end["complete"]
 
 
+@pytest.mark.proof
 def test_a_cursor_is_strict(make, world):
     client = Client(make().url)
     rows, end = client.range(link_id="3", limit=5)
@@ -361,6 +364,7 @@ def big(migrated, clickhouse):
     migrated.report([], 0, (TO + 2 * DAY) * 1000)
 
 
+@pytest.mark.proof
 def test_an_export_is_compressed_for_who_asks(make, world):
     client = Client(make().url)
     client.headers["Accept-Encoding"] = "identity"
@@ -452,6 +456,7 @@ def test_a_slow_reader_is_waited_for(make, big):
     made.wait_metric(0, "shortloop_aggregator_exports_running")
 
 
+@pytest.mark.proof
 def test_a_client_that_goes_frees_its_slot(make, big):
     made = make(exports_max=1)
     for _ in range(3):
@@ -502,6 +507,7 @@ def test_the_query_of_an_export_whose_client_goes_is_ended(make, big,
     made.wait_metric(0, "shortloop_aggregator_exports_running")
 
 
+@pytest.mark.proof
 def test_exports_are_bounded(make, big):
     made = make(keys=True, exports_max=3, key_exports_max=2)
     conns = [open_export(made, "ann") for _ in range(2)]

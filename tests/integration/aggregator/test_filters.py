@@ -90,6 +90,7 @@ FILTERS = [
 ]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("of", [{}, {"link_id": "1"}])
 def test_what_is_filtered_is_what_is_counted_by_hand(aggregator, rows, of):
     made = aggregator()
@@ -110,6 +111,7 @@ PAIRS = [("country", "device_class"), ("region", "asn"), ("owner", "continent"),
          ("device_brand", "os_version"), ("utm_source", "verdict")]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("of", [{}, {"link_id": "1"}])
 def test_each_dimension_of_rows_is_counted_by_hand(aggregator, rows, of):
     made = aggregator()
@@ -128,6 +130,7 @@ def test_each_dimension_of_rows_is_counted_by_hand(aggregator, rows, of):
             value: counted(group, bots) for value, group in expected.items()}, name
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("of", [{}, {"code": "code2"}])
 def test_pairs_are_those_counted_by_hand(aggregator, rows, of):
     made = aggregator()

@@ -341,6 +341,7 @@ def test_a_link_is_forgotten_with_its_visitors_and_its_texts(
     assert gone & visitors_of(kept, 1), "visitors of other links stay"
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("params", [{}, {"country": "-XX"}, {"owner": "ann,bob"}])
 def test_a_link_that_is_forgotten_is_not_among_the_busiest(
         keeper, world, forget, params):  # noqa: F811

@@ -68,6 +68,7 @@ def world(migrated, aggregator):  # noqa: F811
     return World(migrated, aggregator)
 
 
+@pytest.mark.proof
 def test_a_click_is_late_that_took_longer_than_it_may(world):
     for over in (-1, 0, 1):
         world.click(0, 60_000 + over, 60_000 + DELAY * 1000 + 2 * over)

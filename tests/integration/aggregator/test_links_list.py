@@ -205,6 +205,7 @@ def test_bytes_that_are_no_text_are_answered_as_text(aggregator, archive):
     assert link["owner"] == "�" and link["tags"] == ["�", "a"]
 
 
+@pytest.mark.proof
 def test_the_newest_link_of_a_code_is_its_present_one(aggregator, archive):
     chance = fill(archive, 1, 60)
     archive.insert([make_version(chance, 999, "Code10", START_MS, 1)])
@@ -584,6 +585,7 @@ def test_days_that_were_dropped_are_not_said_to_be_counted(
     eventually(lambda: counted_days(made) == (10, 0), what="yesterday to be counted")
 
 
+@pytest.mark.proof
 def test_days_that_wait_among_those_counted_are_named(aggregator, archive, clicked):
     midnight = int(time.time()) // DAY * DAY
     fill(archive, 19, 10)

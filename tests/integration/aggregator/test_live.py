@@ -147,6 +147,7 @@ def test_the_topic_is_one_of_its_own(program, base_config, other):
 
 # --- subscribers and their clicks ----------------------------------------------
 
+@pytest.mark.proof
 def test_what_cannot_be_unpacked_is_stepped_over(kafka, topics, live, listen):
     made = live()
     stream = listen(made, bots="include").ready()
@@ -291,6 +292,7 @@ def test_links_the_archive_lacks_keep_no_others_waiting(ann, shown):
     eventually(lambda: ann.codes() == ["code1"], what="her click")
 
 
+@pytest.mark.proof
 def test_a_click_is_not_given_up_before_its_link_was_asked_for(
         live, listen, keys_file, migrated, proxy, shown):
     """This holds however slow the archive is with earlier queries."""

@@ -190,6 +190,7 @@ def test_the_archive_speaks_for_what_it_knows(api, made, known):
 
 # --- keys ------------------------------------------------------------------------
 
+@pytest.mark.proof
 @pytest.mark.parametrize("key, seen", [
     ("boss", True), ("eye", True), ("ann", True), ("acme", True),
     ("bob", False), ("shop", False)])
@@ -263,6 +264,7 @@ def in_time(made, link):
     eventually(lambda: get(made, by_code(link["code"])[0]).status_code == 200)
 
 
+@pytest.mark.proof
 def test_without_redis_only_the_archives_links_are_told(own_redis, api, made,
                                                         known):
     link, hidden = api.create(owner="ann"), api.create(owner="bob")

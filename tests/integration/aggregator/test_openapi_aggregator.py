@@ -299,6 +299,7 @@ def described_as(answer, path):
     return kind in response["content"]
 
 
+@pytest.mark.proof
 def test_the_live_stream_is_as_described(make):
     """The brokers are down meanwhile."""
     made = make(keys=True, kafka={"topic_live": "live"}, live_per_key=1)

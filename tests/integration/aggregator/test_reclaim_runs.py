@@ -52,6 +52,7 @@ def pages(made, **params):
         cursor = {"cursor": answer["next"]}
 
 
+@pytest.mark.proof
 def test_runs_are_listed_newest_first_page_by_page(aggregator, runs):
     made = aggregator()
     assert ask(made, "/v1/reclaim-runs")["runs"] == [told(row) for row in runs]

@@ -122,6 +122,7 @@ def test_the_one_that_stays_is_the_first_that_kafka_stored(make, migrated, click
     assert repeated(clickhouse) == set(range(18))
 
 
+@pytest.mark.proof
 def test_only_what_was_sent_again_is_removed(make, migrated, clickhouse):
     rows = once(some_clicks(3, 50, [(FROM, TO)], links=LINKS))
     clicks = [row for row in rows if is_click(row)]
@@ -138,6 +139,7 @@ def test_only_what_was_sent_again_is_removed(make, migrated, clickhouse):
     assert len(repeated(clickhouse)) == 1
 
 
+@pytest.mark.proof
 def test_one_whose_time_was_moved_is_found(make, migrated, clickhouse):
     """The event waited for so long that its day was about to be sealed."""
     rows = once(some_clicks(7, 50, [(FROM, FROM + DAY)], links=LINKS))
@@ -290,6 +292,7 @@ def test_an_answer_from_rows_leaves_repeats_out_that_nobody_has_marked(
     assert ask(made, "/v1/links/code1/summary")["clicks"] == len(humans)
 
 
+@pytest.mark.proof
 def test_an_answer_and_an_export_look_as_far_back_as_settling_does(
         make, migrated, clickhouse):
     """Both rows were moved, by a window that is longer than most."""

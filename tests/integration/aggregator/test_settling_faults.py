@@ -143,6 +143,7 @@ MORE = "INSERT INTO stats_hourly SELECT * REPLACE(value || '!' AS value) " \
     "FROM stats_hourly WHERE dimension = '{}' LIMIT 1"
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("change, dimension", [
     (LESS, "owner"), (MORE, "country"),
     *(pytest.param(change, dimension, marks=pytest.mark.long)
@@ -581,6 +582,7 @@ def test_nothing_is_settled_from_fewer_rows_than_before(
     eventually(lambda: "held back" not in made.ready()[1], 30)
 
 
+@pytest.mark.proof
 def test_as_many_new_rows_do_not_hide_that_others_are_gone(aggregator,
                                                            migrated):
     rows = some_clicks(6, 200, [(START, START + 3600)])

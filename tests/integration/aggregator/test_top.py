@@ -101,6 +101,7 @@ def test_what_grows_is_compared_with_the_range_before(aggregator, rows):
         top_of(rows, "exclude", 0)
 
 
+@pytest.mark.proof
 def test_an_owner_has_the_top_of_what_was_his(aggregator, rows, workdir):
     path = workdir / "api.keys"
     path.write_text(key_line("ann", "read owners=ann") +
@@ -135,6 +136,7 @@ def test_an_owner_has_the_top_of_what_was_his(aggregator, rows, workdir):
         assert bool(link["url"]) == (int(link["link_id"]) in LINKS[:-5])
 
 
+@pytest.mark.proof
 def test_what_would_read_too_many_rows_is_refused(aggregator, rows):
     made = aggregator(raw_rows_max=500)
     settled(made, len(rows), FROM, TO)

@@ -209,6 +209,7 @@ def test_what_is_read_bit_by_bit_is_what_all_rows_say(
     assert ms_of(re.search(r"reported +(\S+)", output)[1]) == reported
 
 
+@pytest.mark.proof
 def test_the_answer_says_which_partition_is_waited_for(aggregator, migrated):
     migrated.partitions = 2
     made = aggregator()

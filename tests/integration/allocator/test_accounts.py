@@ -301,6 +301,7 @@ def test_a_line_for_another_owner_fails_alone(api):
     assert [a.get("status") for a in answers] == [None, 403, None]
 
 
+@pytest.mark.proof
 def test_a_key_does_not_replay_for_an_owner_that_is_not_its(api):
     make(api, "mallory", idem="x", owner="bob")
     problem(api.call("POST", "/v1/links", "ann",

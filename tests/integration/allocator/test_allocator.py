@@ -235,6 +235,7 @@ def test_thousands_of_creates_give_distinct_codes_and_as_many_events(
                             outcome="created")
 
 
+@pytest.mark.proof
 def test_what_is_used_up_fast_is_granted_in_larger_pieces(api):
     """"Fast" means within a second, so the test must be fast as well."""
     metric = api.program.metric
@@ -246,6 +247,7 @@ def test_what_is_used_up_fast_is_granted_in_larger_pieces(api):
     eventually(larger)
 
 
+@pytest.mark.proof
 def test_no_create_waits_for_a_block_but_the_first(own_redis, topic,
                                                    links_config, create_space,
                                                    start):

@@ -50,6 +50,7 @@ def used(redis, kafka, tables, base_config, program, sections, create):
     return codes
 
 
+@pytest.mark.proof
 def test_a_lost_space_begins_above_what_the_archive_knows(
         used, redis, create, program, sections):
     status, said = create("s7")
@@ -66,12 +67,14 @@ def test_a_lost_space_begins_above_what_the_archive_knows(
     assert not set(used) & {link["code"] for link in again}
 
 
+@pytest.mark.proof
 def test_a_space_that_is_there_is_compared_without_asking(used, create):
     assert create("s7", "--no-archive")[0] == 0
     status, said = create("s7")
     assert status == 0 and "nothing to do" in said
 
 
+@pytest.mark.proof
 def test_codes_of_other_strategies_would_be_given_out_again(used, create):
     for name, code in (("h5", ""), ("names", "Sale-2026")):
         status, said = create(name)
@@ -104,6 +107,7 @@ def test_an_archive_without_tables_is_no_archive(redis, clickhouse, create):
     assert not redis.exists("space:{s7}")
 
 
+@pytest.mark.proof
 def test_an_answer_of_the_archive_that_is_lost_creates_nothing(
         used, redis, create, sections, clickhouse_server):
     """This holds for any lost answer: it does not mean that nothing was issued."""

@@ -307,6 +307,7 @@ def test_a_long_line_is_not_held(api):
     assert memory_of(api) - before < 8 << 20
 
 
+@pytest.mark.proof
 def test_two_batches_at_once_do_not_mix(api):
     with Batch(api, (good(f"a{i}") for i in range(20000))) as one, \
             Batch(api, (good(f"b{i}") for i in range(20000))) as two:

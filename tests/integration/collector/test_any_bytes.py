@@ -154,6 +154,7 @@ def read_to_the_end(kafka, topics, running, of):
 
 # --- any bytes -------------------------------------------------------------------
 
+@pytest.mark.proof
 @pytest.mark.parametrize("kind", ["clicks", "links"])
 def test_each_message_is_a_row_or_a_dead_letter(kafka, topics, tables,
                                                 collector, chance, kind):

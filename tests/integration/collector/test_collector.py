@@ -78,6 +78,7 @@ def test_a_row_says_what_the_event_said(kafka, topics, tables, collector):
     assert row["user_agent"] == CHROME
 
 
+@pytest.mark.proof
 def test_a_row_knows_place_browser_and_visitor(kafka, topics, tables,
                                                collector):
     kafka.produce(topics["topic_clicks"], [
@@ -312,6 +313,7 @@ def test_a_broken_message_goes_to_the_dead_letters(kafka, topics, tables,
                what="the commit")
 
 
+@pytest.mark.proof
 def test_without_a_topic_for_dead_letters_nothing_is_passed_over(
         kafka, topics, tables, collector):
     kafka.delete_topic(topics["topic_dlq"])
@@ -345,6 +347,7 @@ def test_rows_arrive_under_every_compression(program, base_config, kafka,
 
 # --- servers that go and come back -------------------------------------------
 
+@pytest.mark.proof
 def test_clickhouse_goes_and_comes_back(kafka, topics, tables, collector,
                                         clickhouse_server):
     running = collector(retry_backoff_max="500ms")

@@ -96,6 +96,7 @@ def world(kafka, topics, tables, crowd, kafka_server):
 
 # --- tokens ------------------------------------------------------------------
 
+@pytest.mark.proof
 @pytest.mark.parametrize("fault", ["error_after", *(
     pytest.param(fault, marks=pytest.mark.long)
     for fault in ("drop_after", "cut_answer", "hang_after", "twice"))])
@@ -128,6 +129,7 @@ def test_links_stored_without_an_answer_are_told_of_once(world):
 
 # --- intents -----------------------------------------------------------------
 
+@pytest.mark.proof
 def test_nothing_is_sent_before_the_brokers_know_its_name(world):
     world.start(world.first)
 

@@ -169,6 +169,7 @@ def test_of_many_gaps_the_first_are_shown(world):
                for line in output.splitlines()) == 53
     status, said = world.ask("verify")
     assert len(said["findings"]) == 53 and said["findings_all_named"]
+    assert said["findings_events"] == sum(f["events"] for f in said["findings"])
 
 
 def test_rows_stored_twice_are_named(world):
@@ -348,6 +349,7 @@ def stored_later(world, interval, which="rows > 0"):
     world.clickhouse.query("INSERT INTO ingest_progress SELECT * FROM moved")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("settled", [
     0, pytest.param(5, marks=pytest.mark.long)])
 def test_rows_that_nobody_reported_are_named(world, settled):
@@ -632,6 +634,7 @@ def test_a_pass_that_read_what_is_to_come_makes_no_hour_overdue(world):
 
 # --- dead letters, holes, retention ------------------------------------------
 
+@pytest.mark.proof
 def test_dead_letters_are_accounted_for(world):
     world.send(5)
     world.send_raw([b"\xff not a click", b"nor this"])

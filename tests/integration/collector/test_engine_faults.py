@@ -107,6 +107,7 @@ def test_a_token_that_outlives_its_links_loses_none(loop, clickhouse_server):
     loop.wait_stored(25, "links")
 
 
+@pytest.mark.proof
 def test_a_late_request_under_a_token_that_outlived_its_rows_is_refused(
         loop, proxy, clickhouse_server):
     """The rows have been sent under another token by then."""
@@ -134,6 +135,7 @@ def test_a_late_request_under_a_token_that_outlived_its_rows_is_refused(
     once(loop)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("table", ["clicks", "ingest_progress"])
 def test_a_server_that_dies_between_token_and_rows_loses_none(
         loop, clickhouse_server, table):
@@ -164,6 +166,7 @@ def test_a_new_owner_loses_none_either(loop, clickhouse_server):
     once(loop)
 
 
+@pytest.mark.proof
 def test_a_block_of_which_a_day_is_stored(loop, clickhouse_server):
     """Each day is a part, and the second part fails."""
     loop.collector(late_window="10d", batch_age="1s")
@@ -243,6 +246,7 @@ def test_tokens_that_a_loss_of_power_took(loop, proxy, clickhouse_server,
         lose_power(loop, proxy, clickhouse_server, number % 2, cut_tokens)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("losses", [
     pytest.param([lose_rows], id="rows"),
     pytest.param([lose_rows, cut_tokens], id="rows and tokens")])

@@ -170,6 +170,7 @@ def test_a_block_is_named_before_it_is_sent(loop, proxy):
     assert loop.committed() == (10, "shortloop 1 1")
 
 
+@pytest.mark.proof
 def test_a_commit_of_a_block_names_the_next(loop, proxy):
     loop.sections["kafka"]["options"] = STAYS
     held = proxy.hold("clicks")
@@ -330,6 +331,7 @@ def test_a_partition_is_given_back_when_its_block_is_stored(loop, proxy):
 
 # --- false answers -------------------------------------------------------------------
 
+@pytest.mark.proof
 @pytest.mark.parametrize("kind", ["clicks", "ingest_progress"])
 def test_what_was_not_answered_is_sent_again_and_known_again(loop, proxy,
                                                              kind):
@@ -345,6 +347,7 @@ def test_what_was_not_answered_is_sent_again_and_known_again(loop, proxy,
     loop.wait_committed(45)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("kind", ["clicks", "ingest_progress"])
 def test_rows_that_are_there_are_not_sent_again(loop, proxy, kind):
     loop.sections["kafka"]["options"] = STAYS
@@ -389,6 +392,7 @@ def test_the_queries_of_the_owner_before_are_ended_in_the_cluster(loop, proxy):
 
 # --- offsets that do not match ------------------------------------------------------
 
+@pytest.mark.proof
 def test_a_commit_that_was_rolled_back_doubles_nothing(loop):
     first = loop.collector()
     loop.send(30)
@@ -502,6 +506,7 @@ def test_a_decision_that_nothing_asks_for_is_refused(loop):
     assert status == 64 and "'nothing'" in output
 
 
+@pytest.mark.proof
 def test_offsets_that_are_gone_are_told_of(loop):
     loop.sections["kafka"]["options"] = STAYS
     first = loop.collector()
@@ -521,6 +526,7 @@ def test_offsets_that_are_gone_are_told_of(loop):
     loop.wait_committed(50)
 
 
+@pytest.mark.proof
 def test_offsets_that_go_while_they_are_to_be_read_are_told_of(loop, proxy):
     loop.sections["kafka"]["options"] = STAYS
     held = proxy.hold("clicks")
@@ -653,6 +659,7 @@ def test_an_insert_that_hangs_costs_no_partition(loop, proxy, kafka_proxy):
 
 # --- links --------------------------------------------------------------------------
 
+@pytest.mark.proof
 def test_links_are_stored_with_the_same_guarantee(loop, proxy):
     loop.kafka.produce(loop.links, [link_event(i) for i in range(20)])
     proxy.at(1, "hang_after", "links")
@@ -705,6 +712,7 @@ def test_a_replica_that_lags_is_not_believed(loop, clickhouse_server):
         assert running.stop() == 0
 
 
+@pytest.mark.proof
 def test_the_guarantee_is_said(loop):
     running = loop.collector()
     assert "guarantee: exactly once (measured: window " in eventually(

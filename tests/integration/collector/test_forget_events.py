@@ -128,6 +128,7 @@ def test_an_event_read_again_becomes_the_row_that_forgetting_made(
     assert rows(tables, table="links FINAL", order="code") == links
 
 
+@pytest.mark.proof
 def test_rescoring_leaves_who_is_forgotten_as_judged(kafka, topics, tables, collector,
                                                      forget, program, workdir):
     kafka.produce(topics["topic_clicks"], [rich_click(link_id=i) for i in range(1, 4)] +

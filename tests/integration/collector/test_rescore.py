@@ -257,6 +257,7 @@ def undo_end(clickhouse):
                      mutations_sync=1)
 
 
+@pytest.mark.proof
 def test_an_owner_s_clicks_are_judged_again_and_no_others(
         clickhouse, migrated, rescore):
     migrated.insert(owned_visits("ann", 1) + owned_visits("bob", 3) +

@@ -90,6 +90,7 @@ def test_no_good_event_between_bad_batches_is_passed_over(kafka, topics, tables,
     assert stored(tables) == [*good, offset]
 
 
+@pytest.mark.proof
 def test_links_go_on_behind_what_cannot_be_unpacked(kafka, topics, tables, collector):
     topic = topics["topic_links"]
     kafka.produce(topic, [link_event(1)], partition=0)
@@ -101,6 +102,7 @@ def test_links_go_on_behind_what_cannot_be_unpacked(kafka, topics, tables, colle
     eventually(lambda: gaps(tables, topic) == [(0, 1, 1, 1)])
 
 
+@pytest.mark.proof
 def test_counters_go_on_behind_what_cannot_be_unpacked(kafka, topics, tables,
                                                        program, base_config):
     topics["topic_counters"] = topic = kafka.create_topic("counters", 1)

@@ -32,6 +32,7 @@ def visits(kafka, topics, *addresses):
         click(link_id=i, client_ip=ip) for i, ip in enumerate(addresses)])
 
 
+@pytest.mark.proof
 def test_a_truncated_address_still_has_its_place(kafka, topics, tables,
                                                  collector):
     visits(kafka, topics, V4, V6, SIX_TO_FOUR)
@@ -44,6 +45,7 @@ def test_a_truncated_address_still_has_its_place(kafka, topics, tables,
     assert (four["country"], within["country"]) == (country_of("8.8.8.8"),) * 2
 
 
+@pytest.mark.proof
 def test_no_address_is_stored_at_all(kafka, topics, tables, collector):
     visits(kafka, topics, V4, V6)
     collector(store_ip="none", geo_files=GEO)
@@ -85,6 +87,7 @@ def identity_of_day(secret, day, ip, user_agent):
                            digest_size=20).hexdigest().upper()
 
 
+@pytest.mark.proof
 def test_a_keyed_identity_lasts_a_day_of_the_row(kafka, topics, tables,
                                                  collector, workdir):
     day = 86400 * 1000

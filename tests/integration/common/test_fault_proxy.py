@@ -146,6 +146,7 @@ def test_a_client_outlives_cuts_refusals_and_stalls(broker):
     assert [m.value() for m in found] == [b"%d" % n for n in range(10)]
 
 
+@pytest.mark.proof
 def test_nothing_passes_a_stall(broker):
     topic = Kafka(broker.port).create_topic()
     producer = Producer({"bootstrap.servers": broker.proxy.address})

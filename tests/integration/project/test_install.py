@@ -136,6 +136,7 @@ def test_a_program_runs_from_there_as_its_unit_says(root, workdir, base_config):
         made.process.kill()
 
 
+@pytest.mark.proof
 def test_uninstall_leaves_nothing(workdir):
     root = workdir / "a root"
     make("install", root)

@@ -150,6 +150,7 @@ def test_memory_is_not_both_written_and_executed(confinement):
             0, f"mmap: {answer}\n")
 
 
+@pytest.mark.proof
 def test_a_program_without_a_call_that_it_needs_is_seen_to_end(
         confinement, program, links_config, redis, kafka):
     """The other tests would notice this end by SIGSYS."""

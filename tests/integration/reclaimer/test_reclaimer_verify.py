@@ -709,6 +709,7 @@ def test_a_repair_that_stops_tells_what_it_pooled(space, begin, tables):
     assert done.space["lost_pooled"] == len(space.blocks("pool"))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("after", [
     0.2, *(pytest.param(s, marks=pytest.mark.long) for s in (0.05, 0.5))])
 def test_a_repair_that_is_killed_is_taken_up_by_the_next(space, begin,

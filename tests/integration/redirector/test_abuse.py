@@ -218,6 +218,7 @@ def test_a_64_of_ipv6_is_one_network(links, limited):
     assert status(redirector, code, "2001:db8:0:2::1") == 302
 
 
+@pytest.mark.proof
 def test_networks_may_be_exempt(links, limited):
     redirector = limited(client_rate="1/h", client_burst=1, unknown_rate="1/h",
                          unknown_burst=1, limit_exempt=["198.51.100.0/30"])

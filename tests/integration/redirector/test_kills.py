@@ -208,6 +208,7 @@ class Handing:
         assert not list(self.spool.glob("journal-*"))
 
 
+@pytest.mark.proof
 def test_a_kill_of_the_successor_costs_nothing(handing, links, clicks):
     """The former process still has the folder, also when the third one starts."""
     program = handing.program

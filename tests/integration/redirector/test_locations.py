@@ -155,6 +155,7 @@ def follow(client, target, urls):
 
 # --- links -----------------------------------------------------------------------
 
+@pytest.mark.proof
 def test_a_client_lands_where_the_link_leads(links, start, target, client):
     redirector = start()
     codes = [links.create(target.url + rest) for rest, _ in TARGETS]
@@ -162,6 +163,7 @@ def test_a_client_lands_where_the_link_leads(links, start, target, client):
         place for _, place in TARGETS]
 
 
+@pytest.mark.proof
 def test_a_client_lands_where_a_record_from_elsewhere_leads(links, start, target,
                                                             client):
     redirector = start()

@@ -114,6 +114,7 @@ def test_events_of_an_outage_are_in_kafka_when_it_is_back(
     are_once(events, 55)
 
 
+@pytest.mark.proof
 def test_what_a_killed_redirector_spooled_comes_from_the_next_one(
         program, start, visits, clicks, spool, kafka_server):
     redirector = start(spool_dir=str(spool), threads=1, kafka_settings=SMALL)
@@ -151,6 +152,7 @@ def test_what_may_have_been_sent_is_sent_again_and_says_so(
     are_once(clicks(redirector), 20)
 
 
+@pytest.mark.proof
 def test_a_full_disk_costs_events_and_no_redirects(
         start, visits, clicks, spool, workdir, kafka_server, disk_full):
     full = workdir / "full"
@@ -267,6 +269,7 @@ def acknowledged(spool):
     return max(entries)[1]
 
 
+@pytest.mark.proof
 def test_a_kill_in_a_replay_repeats_little_of_what_had_arrived(
         start, links, clicks, spool, kafka_server):
     """The events of half a second arrive before each kill, and are recorded: only

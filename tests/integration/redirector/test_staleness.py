@@ -98,6 +98,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.proof
 def test_changes_are_seen_on_every_edge(links, edge):
     edges = [edge(), edge()]
     for name in ({}, {"code": "spring-sale"}):

@@ -155,6 +155,7 @@ def moves_that_are_known(server):
     return int(server.client().hget("space:{s7}", "moves"))
 
 
+@pytest.mark.proof
 def test_one_that_took_over_an_older_copy_is_noticed_under_its_run_id(
         pair, at, sections):
     """A backup is loaded by REPLICAOF: the server and the run_id are the same, and

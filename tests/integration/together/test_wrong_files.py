@@ -63,6 +63,7 @@ def test_what_a_setting_names_is_a_file(name, section, setting, path, config,  #
     assert str(path) in done.stderr
 
 
+@pytest.mark.proof
 @every_program
 @pytest.mark.parametrize("text, complaint", [
     ("[" * 100_000, ":1:65: more than 64 lists and mappings within each other"),
