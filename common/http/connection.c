@@ -14,6 +14,45 @@
 #include "common/http/request_pool.h"
 #include "common/http/stream.h"
 
+/*
+ * The phases of a connection (types.h), each until an event of the loop:
+ *
+ *	connection_new --> READING <----------------------+
+ *	                    |   |                         |
+ *	  a whole request   |   |  headers of a request   |
+ *	                    |   |  that is streamed       |
+ *	                    v   v                         |
+ *	             HANDLING   STREAMING                 |
+ *	                    |   |                         |
+ *	                    v   v  the handler answers    |
+ *	                 on_handler_answer ---------------+
+ *
+ *	READING --> `closing` is set and all is sent --> LINGERING, or the end
+ *	LINGERING --> the client has closed, or was silent too long: the end
+ *
+ * A client that goes ends the connection in READING and LINGERING.  In HANDLING
+ * and STREAMING the connection stays without its socket, and its end is the
+ * answer of the handler.
+ *
+ * The path of each event through this file:
+ *
+ *	on_event
+ *	    |
+ *	    v
+ *	process_requests: advance_request and flush_output, while there is
+ *	    |             input and the client takes output; a handler that
+ *	    |             answers here sets READING, and the loop goes on
+ *	    v
+ *	restore_invariants --> close_or_linger, destroy_connection
+ *	    |
+ *	    v
+ *	set_events, set_timeout: the loop waits
+ *
+ *	on_timeout --> a 408, or the client is hung up --> restore_invariants
+ *	on_handler_answer, later than its call --> continue_connection, which is
+ *	    process_requests and restore_invariants
+ */
+
 /* --- timeouts --------------------------------------------------------------
  */
 

@@ -13,6 +13,41 @@
 #include "aggregator/api/statistics/total_sql.h"
 #include "common/clickhouse/rows.h"
 
+/*
+ * The path of a question through this file; each end of it is a statement:
+ *
+ *	clicks_fetch --> one link --> fetch_link
+ *	    |        --> some owners, filters, two groups --> fetch_many
+ *	    |        --> all other questions --> fetch_all
+ *	    v
+ *	cap_estimates, if the numbers of visitors are estimates
+ *
+ *	fetch_link --> days are sealed; no group, no filter: fetch_sealed, from
+ *	    |          sealed days, and rows of the rest
+ *	    |              try_exact --> few clicks: exact visitors
+ *	    |                  |
+ *	    |                  v  many clicks, or too much to read
+ *	    |              read_size, ask_sealed --> exact, or estimates
+ *	    v
+ *	fetch_rows --> try_few_rows --> few rows: exact visitors
+ *	    |
+ *	    v  many rows, or a filter leaves some out
+ *	decide_exact --> exact visitors, or estimates
+ *	             --> refused: a group or filter, and over raw_rows_max
+ *
+ *	fetch_many --> try_rows --> no day is copied: rows, or refused
+ *	    |                   --> groups of few events: rows
+ *	    v
+ *	fetch_owners: the owners' copied days, and rows of the rest
+ *
+ *	fetch_all --> try_rows, for a dimension that hours do not have
+ *	    |
+ *	    v
+ *	ask_total: the total of settled days, listed hours of the rest; values
+ *	           of copied days for such a dimension.  Without these, the
+ *	           answer may come from the cache (total_clicks.c).
+ */
+
 /* ClickHouse's exception: max_bytes_to_read is exceeded. */
 #define TOO_MANY_BYTES 307
 
