@@ -28,7 +28,7 @@
  *	                 on_handler_answer ---------------+
  *
  *	READING --> `closing` is set and all is sent --> LINGERING, or the end
- *	LINGERING --> the client has closed, or was silent too long: the end
+ *	LINGERING --> the client has closed, or LINGER_MS are over: the end
  *
  * A client that goes ends the connection in READING and LINGERING.  In HANDLING
  * and STREAMING the connection stays without its socket, and its end is the
