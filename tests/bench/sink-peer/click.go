@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// columns gathers rows column by column, as the format wants them.
+// columns collects rows by column, as the format requires.
 type columns struct {
 	epoch, partition                     proto.ColUInt32
 	offset, linkID                       proto.ColUInt64
@@ -31,7 +31,7 @@ func newColumns() *columns {
 		{Name: "topic", Data: &c.topic},
 		{Name: "partition", Data: &c.partition},
 		{Name: "offset", Data: &c.offset},
-		// DateTime64(3) is an Int64 with another name.
+		// DateTime64(3) has the format of an Int64.
 		{Name: "append_time", Data: millis{&c.appended}},
 		{Name: "event_id", Data: &c.id},
 		{Name: "ts", Data: millis{&c.ts}},
@@ -73,7 +73,8 @@ func (c *columns) encode(b *proto.Buffer) error {
 	return block.EncodeRawBlock(b, 0, c.input)
 }
 
-// click is what protowire finds; the fields are those of schemas/click.proto.
+// click has the fields that protowire reads; they are those of
+// schemas/click.proto.
 type click struct {
 	number [13]uint64
 	bytes  [18][]byte
@@ -104,7 +105,7 @@ func decode(b []byte) (m click, err error) {
 	return m, nil
 }
 
-// address is an IPv6 one, with IPv4 mapped into it.
+// address returns an IPv6 address; an IPv4 one is mapped.
 func address(b []byte) (ip proto.IPv6) {
 	if len(b) == 4 {
 		ip[10], ip[11] = 0xff, 0xff

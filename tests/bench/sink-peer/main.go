@@ -1,7 +1,6 @@
-// sink-peer reads a topic of clicks and inserts its messages into ClickHouse:
-// franz-go, protowire and ch-go, which the sinks and clients in Go are made
-// of, and nothing else.  It looks nothing up, and fills the columns that the
-// message itself has.
+// sink-peer reads a topic of clicks and inserts its messages into ClickHouse.
+// It uses only franz-go, protowire and ch-go, the parts of sinks and clients in
+// Go.  It has no look-ups, and fills only the columns that the message has.
 //
 // usage: sink-peer BROKER TOPIC GROUP URL DATABASE ROWS MILLISECONDS
 package main
@@ -43,13 +42,14 @@ func openSink(args []string) *sink {
 		kgo.DisableAutoCommit())
 	must(err)
 	rows := newColumns()
-	// Nothing is compressed: over loopback that is cheapest.
+	// Blocks are not compressed, which costs least over loopback.
 	query := url.Values{"database": {args[5]},
 		"query": {"INSERT INTO clicks (" + rows.names() + ") FORMAT Native"}}
 	return &sink{kafka: kafka, rows: rows, url: args[4] + "/?" + query.Encode()}
 }
 
-// flush inserts what there is and commits it: at least once, as sinks do.
+// flush inserts the collected rows, then commits their offsets: at least once,
+// like other sinks.
 func (s *sink) flush(ctx context.Context) {
 	s.block.Reset()
 	must(s.rows.encode(&s.block))

@@ -1,5 +1,5 @@
-/* Visits each URL of its standard input and follows its redirect: a line of
- * where it ended, or of why it did not. */
+/* Visits each URL of its standard input and follows its redirects.  For each it
+ * prints a line: the final URL, or the reason of the failure. */
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.net.URI;

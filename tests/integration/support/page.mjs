@@ -1,8 +1,8 @@
-// What the dashboard's page needs of a browser, for node: the elements that index.html
-// names, an address, a clock that stands, and a timer that the test runs.
+// The parts of a browser that the dashboard's page needs, for node: the elements that
+// index.html names, an address, and a timer that the test runs.
 import { readFileSync } from "node:fs";
 
-// The page's timer; others are node's own.
+// The delay (ms) of the page's timer; timers with another delay are node's own.
 const REFRESH = 15000;
 
 class Element {
@@ -60,11 +60,12 @@ function readElements(html) {
 }
 
 export class Page {
-  // `web` has the page's files, of which modules name each other relatively.
+  // `web` is the folder of the page's files; their modules import each other by relative
+  // paths.
   constructor(web, fetch) {
     this.web = web;
     this.elements = readElements(readFileSync(`${web}/index.html`, "utf8"));
-    this.drawn = null; // what the chart shows
+    this.drawn = null; // the options and data of the chart
     this.window = new Element("window");
     this.waiting = [];
     this.install(fetch);
@@ -123,7 +124,7 @@ export class Page {
     return this.$(id).textContent;
   }
 
-  // Does that, and waits until the page has loaded what it then shows.
+  // Calls `act`, and waits until the page has loaded its new content.
   async after(act) {
     const loaded = new Promise((done) => this.waiting.push(done));
     act();
@@ -140,7 +141,7 @@ export class Page {
     this.$("search").fire("submit");
   }
 
-  // What stands on the page of whom.
+  // Returns the page's texts, and the link that they are about.
   shown() {
     return {
       link: this.$("link").hidden ? null : this.text("link-code"),
@@ -153,14 +154,14 @@ export class Page {
   }
 }
 
-// Lets all that is under way, and needs nothing from elsewhere, come to its end.
+// Waits until all work under way that needs no outside answer has ended.
 export async function calm() {
   for (let i = 0; i < 50; i++) {
     await new Promise(setImmediate);
   }
 }
 
-// An API whose links have as many clicks as their ids say, each by another country.
+// An API in which a link's number of clicks is its id, all from a country of its own.
 export class Api {
   constructor() {
     this.links = { A: "11", B: "22" };
@@ -171,7 +172,7 @@ export class Api {
     this.fetch = (url, options) => this.answer(new URL(url, "http://api"), options);
   }
 
-  // Those that are held back come at the end, whoever has given them up.
+  // Answers that are held come after release(), even if the page has aborted the request.
   async answer(url, { headers, signal }) {
     const params = Object.fromEntries(url.searchParams);
     this.asked.push({ path: url.pathname, ...params, headers, signal });

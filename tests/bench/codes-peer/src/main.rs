@@ -1,5 +1,5 @@
-// Codes of ids and back with sqids, shuffled alphabet, at least 7 characters;
-// prints what bench_codes prints.
+// Encodes ids and decodes codes with sqids: shuffled alphabet, at least 7
+// characters.  Prints the same lines as bench_codes.
 // usage: codes-peer SECONDS
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ const ALPHABET: &str =
 const IDS: u64 = 1000;
 
 fn codes() -> sqids::Sqids {
-    // Without the list of words that it avoids: they are not avoided here.
+    // The block list is empty, since our codes have none.
     sqids::Sqids::builder()
         .alphabet(ALPHABET.chars().collect())
         .min_length(7)
@@ -19,14 +19,15 @@ fn codes() -> sqids::Sqids {
         .expect("sqids")
 }
 
-// CPU time of this thread: /proc/self/stat has ticks, schedstat nanoseconds.
+// Returns the CPU time of this thread.  It is read from schedstat, which has
+// nanoseconds; /proc/self/stat has ticks.
 fn thread_cpu() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat")
         .expect("schedstat");
     text.split(' ').next().unwrap().parse().unwrap()
 }
 
-// Nanoseconds of CPU time an id, of a function that does IDS of them.
+// Returns the CPU time (ns) for an id, of a function that handles IDS of them.
 fn measure(seconds: f64, mut work: impl FnMut(u64)) -> f64 {
     let length = Duration::from_secs_f64(seconds);
     let (start, before) = (Instant::now(), thread_cpu());
@@ -38,7 +39,7 @@ fn measure(seconds: f64, mut work: impl FnMut(u64)) -> f64 {
     (thread_cpu() - before) / done as f64
 }
 
-// One counter for all threads.
+// All threads share one counter.
 fn next(seconds: f64, threads: usize) -> f64 {
     let (sqids, counter) = (codes(), AtomicU64::new(0));
     let costs: Vec<f64> = std::thread::scope(|scope| {

@@ -1,5 +1,5 @@
-// Parses user agents of a file, one a line, over and over without a cache, and
-// prints nanoseconds per string.
+// Parses the user agents of a file, one a line, again and again without a
+// cache, and prints nanoseconds per string.
 // usage: ua-peer REGEXES STRINGS SECONDS
 use std::time::{Duration, Instant};
 
