@@ -57,8 +57,8 @@ struct aggregator_settings {
 	int64_t day_grace;	/* ms after its end until a day is settled */
 	/* Days until the rows of a day are dropped; 0: never. */
 	int64_t raw_days;
-	int64_t settled_days;	  /* the same for its counts */
-	int64_t recheck_every;	  /* ms between checks of all reports */
+	int64_t settled_days;  /* days until its counts are dropped; 0: never */
+	int64_t recheck_every; /* ms between checks of all reports */
 	int64_t progress_overlap; /* ms read again in each pass */
 	/* Topics that no collector reads. */
 	struct setting_strings retired_topics;

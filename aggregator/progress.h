@@ -33,13 +33,13 @@ struct stale {
 	int64_t start;	   /* seconds since 1970, UTC */
 	uint64_t blocks;   /* reports in ingest_progress that touched it */
 	uint64_t rows;	   /* rows in these reports */
-	uint64_t was_rows; /* the same when it was last published */
+	uint64_t was_rows; /* `rows` when it was last published */
 	bool was;	   /* it was published */
 	/* The published hour is provisional: it is settled as a whole once it
 	 * is over. */
 	bool provisional;
 	uint64_t was_attempt; /* 0: not published */
-	uint64_t dropped;     /* number of the last drop of its day; 0: none */
+	uint64_t dropped;     /* the number of its day's last drop; 0: none */
 };
 
 struct stale_list {
@@ -52,7 +52,7 @@ void stale_list_release(struct stale_list *list);
 struct progress {
 	int64_t read_until;	/* ms: greatest inserted_at seen */
 	int64_t complete_until; /* ms; 0: not known */
-	uint64_t attempt;	/* greatest number used */
+	uint64_t attempt;	/* the greatest attempt number used */
 	uint64_t mended;	/* number of the last mend; 0: none */
 	int64_t asked_at;	/* our monotonic ms, just before the query */
 };

@@ -21,7 +21,7 @@ struct listing {
 	const struct settling *s;
 	const struct progress *last;
 	uint64_t ready, waiting; /* days */
-	uint64_t rows, bytes;	 /* of the days that are ready or dropped */
+	uint64_t rows, bytes; /* totals of the days that are ready or dropped */
 };
 
 static void add_day_to_sums(struct listing *l, const struct old_day *day,

@@ -20,7 +20,7 @@ struct link_events {
 	struct log *log;
 	struct health_check *check;
 	struct metric *lost_total;
-	atomic_uint_least64_t lost; /* since the first of a series */
+	atomic_uint_least64_t lost; /* events lost in this series */
 	atomic_bool full;	    /* reported by /readyz */
 	atomic_bool refused;	    /* reported by /readyz, with 200 */
 	atomic_bool up;

@@ -24,7 +24,7 @@ struct line_file;
 struct line_file_options {
 	const char *path;    /* opened for appending, created with mode 0640 */
 	const char *name;    /* for errors: "audit file"; kept, not copied */
-	int64_t queue_bytes; /* of waiting lines */
+	int64_t queue_bytes; /* limit for lines that wait */
 	struct metric *written, *lost, *failures;
 	/* Called after each attempt to write, on the file's thread: NULL, or
 	 * why lines wait. */

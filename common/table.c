@@ -14,7 +14,7 @@ struct table {
 	bool right[COLUMNS_MAX];
 	size_t widths[COLUMNS_MAX];
 	size_t cells;
-	struct buf text; /* of all cells, each ended by a NUL */
+	struct buf text; /* texts of all cells, each ended by a NUL */
 };
 
 static void append_cell(struct table *t, const char *text, size_t len)

@@ -25,11 +25,11 @@ struct key_search {
 
 struct key_findings {
 	uint64_t looked;  /* blocks */
-	uint64_t live;	  /* with links of the version that will end */
-	uint64_t endless; /* the same, with links that never end */
-	uint64_t lost;	  /* the same, without a marker */
-	uint64_t ended;	  /* ended, but in quarantine now or soon */
-	int64_t last;	  /* end of the quarantine of live and ended */
+	uint64_t live;	  /* blocks with links of the version that will end */
+	uint64_t endless; /* blocks with links of the version that never end */
+	uint64_t lost;	/* blocks with links of the version, without a marker */
+	uint64_t ended; /* blocks that ended, in quarantine now or soon */
+	int64_t last;	/* end of the quarantine of live and ended */
 };
 
 #define LOOK_AT_ONCE 1024 /* blocks */

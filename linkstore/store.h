@@ -15,7 +15,7 @@ struct noted_cursor {
 	_Atomic uint64_t generation;
 	_Atomic int64_t clock; /* Redis' clock minus boottime, ms; 0: unknown */
 	_Atomic unsigned missing_keys;	    /* bit v: version v */
-	_Atomic unsigned missing_keys_used; /* those that made codes */
+	_Atomic unsigned missing_keys_used; /* missing keys that made codes */
 	_Atomic int hash_codes; /* url_code_method + 1; 0: not known yet */
 };
 

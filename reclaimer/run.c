@@ -150,7 +150,7 @@ struct run_command {
 	struct progress progress;
 	struct run_result *results;
 	size_t count;
-	const struct run_result *worst; /* of the failed ones; NULL: none */
+	const struct run_result *worst; /* the worst failed; NULL: none */
 	bool interrupted;
 };
 

@@ -60,7 +60,7 @@ static const struct table_comparison {
 	/* The table's dimensions, each with all events; NULL: it has none. */
 	bool (*has)(const struct dimension *d);
 	const char *dimension; /* SQL: a row's dimension */
-	const char *also;      /* another dimension of it */
+	const char *also;      /* SQL: a further dimension of the row */
 	/* Columns and a condition of SQL_DAY_ATTEMPTS: the attempts, if they
 	 * have all of the day.  NULL: `which` selects the attempts. */
 	const char *newest, *is_current;

@@ -29,20 +29,20 @@ enum compared {
 	COMPARED_HOUR_VALUES,
 	COMPARED_LINK_SLOTS, /* visits in link_days; in link_slots */
 	COMPARED_SEALED,     /* visits in link_days; in sealed_slots */
-	COMPARED_OWNERS,     /* the same; in owner_slots */
+	COMPARED_OWNERS,     /* visits in link_days; in owner_slots */
 	/* The same; in owner_values: settled dimensions. */
 	COMPARED_OWNER_VALUES,
-	COMPARED_OWNER_DAILY, /* the same; in owner_values: daily dimensions */
+	COMPARED_OWNER_DAILY, /* visits in link_days; daily in owner_values */
 	COMPARED_VALUES,      /* events of hours; in day_values */
-	COMPARED_ROLLUPS,     /* the same; in stats_spans */
+	COMPARED_ROLLUPS,     /* events of hours; in stats_spans */
 	COMPARED_KINDS,
 };
 
 struct difference {
 	int64_t day; /* its start, seconds since 1970, UTC */
 	uint64_t one, other;
-	uint64_t dimensions; /* number that differ from `one` */
-	char first[24]; /* the first of these, which has `other`; "": none */
+	uint64_t dimensions; /* number of dimensions that differ from `one` */
+	char first[24]; /* the first that differs, with `other`; "": none */
 	bool dropped;	/* rows of the day are no longer in clicks */
 };
 

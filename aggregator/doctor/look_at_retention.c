@@ -6,7 +6,7 @@
 #include "aggregator/zone/civil.h"
 
 struct old_days {
-	int64_t first; /* of the waiting days; seconds since 1970 */
+	int64_t first; /* the first waiting day, seconds since 1970 */
 	uint64_t waiting, ready;
 };
 

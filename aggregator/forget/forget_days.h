@@ -23,7 +23,7 @@
 
 struct forget_day {
 	int64_t start; /* seconds since 1970, UTC */
-	uint64_t rows; /* of clicks; of sealed_slots if the day is dropped */
+	uint64_t rows; /* rows of clicks, or sealed_slots if it is dropped */
 	bool dropped;
 	struct buf hours; /* "[1792800000,1792803600]" */
 };

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct migration {
-	const char *name; /* of the file, without its directory */
+	const char *name; /* the name of the file, without its directory */
 	const char *sql;
 };
 

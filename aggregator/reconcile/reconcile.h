@@ -41,15 +41,15 @@ struct reconciled_hour {
 	uint64_t spooled, replayed;
 	uint64_t withheld; /* answers whose event was not sent, by rule */
 	/* Rows of clicks. */
-	uint64_t stored; /* from redirectors */
+	uint64_t stored; /* rows from redirectors */
 	uint64_t imported;
-	uint64_t late;	     /* of those stored, see click_is_late */
+	uint64_t late;	     /* stored rows with click_is_late */
 	uint64_t repeats;    /* rows of an event that another row has, too */
-	uint64_t removed;    /* of these, with the outcome 'repeated' */
+	uint64_t removed;    /* repeats with the outcome 'repeated' */
 	uint64_t unreported; /* from redirectors that reported no counters */
 	uint64_t settled;    /* published events */
 	/* Unknown parts. */
-	int64_t unknown_ms; /* sum over redirectors */
+	int64_t unknown_ms; /* the unreported time, over all redirectors */
 	size_t unknown;	    /* number of redirectors with unknown counts */
 	bool inexact;
 	bool settling; /* the watermark has not passed the hour */

@@ -27,8 +27,8 @@ enum copied {
 
 struct copied_day {
 	int64_t start;	  /* seconds since 1970, UTC */
-	uint64_t attempt; /* of its rows */
-	uint64_t events;  /* about how many were reported for it */
+	uint64_t attempt; /* the attempt of its rows */
+	uint64_t events;  /* about the number of events reported for it */
 	bool dropped;	  /* its rows in `clicks` were dropped */
 };
 

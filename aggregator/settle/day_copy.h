@@ -34,7 +34,7 @@ struct day_copy {
 	int64_t start;	      /* seconds since 1970 */
 	struct picked picked; /* its attempt */
 	uint64_t dropped;     /* number of the day's drop; 0: none */
-	uint64_t rows;	      /* about how many are copied */
+	uint64_t rows;	      /* about the number of rows that are copied */
 	struct settling_params params;
 };
 
@@ -43,15 +43,15 @@ struct day_copy_kind {
 	const char *verb; /* for messages: "seal" */
 	/* Kind of the row in `settled` that publishes a copy. */
 	const char *kind;
-	const char *marker; /* the same: rows of a copy may exist */
+	const char *marker; /* a kind, too: rows of a copy may exist */
 	enum settled_kind marker_kind;
 	/* The same: the attempt in the base of a dropped day. */
 	const char *base;
 	const char *const *tables; /* NULL at the end; partitions are months */
-	const char *newest;	   /* its column of SQL_DAY_ATTEMPTS */
+	const char *newest;	   /* the copy's column of SQL_DAY_ATTEMPTS */
 	/* A condition on these columns: the day can be copied. */
 	const char *which;
-	const char *are_read; /* another: the copy of the day is read */
+	const char *are_read; /* a condition: the day's copy is read */
 	/* Copied `late_window` after the day's end, not at once. */
 	bool when_late;
 	/*

@@ -20,10 +20,10 @@ struct link_events {
 
 struct day_counts {
 	uint64_t all, of_links; /* rows of clicks */
-	uint64_t repeated;	/* those of them with the outcome 'repeated' */
-	uint64_t hours;		/* events published in its hours */
+	uint64_t repeated;	/* rows with the outcome 'repeated' */
+	uint64_t hours;		/* events published in the day's hours */
 	struct link_events staged, before;
-	struct taken_back taken; /* since `before` was published */
+	struct taken_back taken; /* rows taken back since `before` */
 };
 
 /* ERROR_PROTOCOL if one of the two tables has fewer events under the attempt

@@ -24,14 +24,14 @@ struct day_pass *day_pass_new(const struct settling *settling,
 void day_pass_free(struct day_pass *pass); /* NULL accepted */
 
 struct day_pass_result {
-	size_t days;		  /* settled */
-	size_t sealed;		  /* days */
-	size_t owner_days;	  /* settled */
-	size_t value_days;	  /* settled */
-	size_t rolled_up;	  /* days */
-	size_t dropped;		  /* days */
+	size_t days;		  /* days settled */
+	size_t sealed;		  /* days sealed */
+	size_t owner_days;	  /* days copied for owners */
+	size_t value_days;	  /* days whose values were copied */
+	size_t rolled_up;	  /* days rolled up */
+	size_t dropped;		  /* days dropped */
 	struct drop_outcome drop; /* of the last day that was to be dropped */
-	struct drop_deleted deleted; /* of days that were dropped */
+	struct drop_deleted deleted; /* rows deleted of dropped days */
 	int64_t kept_from; /* months before it were dropped; 0: none was */
 	bool more;	   /* more work is due: run the next pass at once */
 	bool ended;	   /* nothing was skipped */

@@ -41,7 +41,7 @@ enum drop_why {
 	DROP_GOES,	 /* nothing keeps it */
 	DROP_BEHIND_RUN, /* rescore or forget changes it, and has not ended */
 	DROP_STALE,	 /* hours of it have to be settled */
-	DROP_DIFFERS, /* its rows are not as many as the events of its hours */
+	DROP_DIFFERS, /* its number of rows is not that of its hours' events */
 	DROP_REPEATS, /* events that were sent twice were just found */
 	DROP_LACKS,   /* a table does not have everything that is settled */
 	DROP_CHANGED, /* something was published, or rows came, meanwhile */
@@ -55,7 +55,7 @@ struct drop_outcome {
 	uint64_t hours;		/* DROP_STALE */
 	uint64_t rows, settled; /* DROP_DIFFERS */
 	struct drop_lack lack;	/* DROP_LACKS */
-	bool again; /* the same: the day was reported as stale for it */
+	bool again; /* DROP_LACKS: the day was reported as stale for it */
 };
 
 /*
@@ -100,8 +100,8 @@ struct drop_deleted {
 	uint64_t rows;
 	/* Their rows stay, since the base is not complete. */
 	uint64_t kept_days;
-	int64_t kept_day;      /* the first of them, seconds since 1970 */
-	struct drop_lack lack; /* of that day */
+	int64_t kept_day;      /* the first such day, seconds since 1970 */
+	struct drop_lack lack; /* what `kept_day` lacks */
 };
 
 /* Deletes the rows of days that were dropped `keep_superseded` ago, also rows

@@ -46,8 +46,8 @@ bool hour_counts_lack_rows(const struct hour_counts *n,
 
 enum hour_decision {
 	HOUR_PUBLISHED,
-	HOUR_PUBLISHED_SHORT, /* and reported */
-	HOUR_HELD_BACK,	      /* and reported; what was published stays */
+	HOUR_PUBLISHED_SHORT, /* published, and reported as short */
+	HOUR_HELD_BACK, /* held back, and reported; published counts stay */
 };
 
 /*

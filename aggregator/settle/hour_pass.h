@@ -37,8 +37,8 @@ struct silent_topic {
 };
 
 struct hour_pass_result {
-	size_t hours;	    /* settled */
-	size_t hours_added; /* of these: by what arrived */
+	size_t hours;	    /* hours settled */
+	size_t hours_added; /* hours settled by the rows that arrived */
 	bool more;  /* more hours are stale: run the next pass at once */
 	bool ended; /* nothing was skipped, and `held` is known */
 	struct held_back held;	/* all hours and days that are held back now */

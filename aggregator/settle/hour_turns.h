@@ -51,10 +51,10 @@ struct hour_turns {
 void hour_turns_init(struct hour_turns *turns);
 
 struct hours_settled {
-	size_t hours; /* published */
-	size_t added; /* of these: from the rows that arrived */
-	size_t left;  /* not settled: failed, or had no turn */
-	bool more;    /* some of these had no turn */
+	size_t hours; /* hours published */
+	size_t added; /* hours published from the rows that arrived */
+	size_t left;  /* hours not settled: they failed, or had no turn */
+	bool more;    /* some hours left had no turn */
 	/* The first hour left of those that the watermark waits for, seconds
 	 * since 1970; INT64_MAX: none. */
 	int64_t left_from;

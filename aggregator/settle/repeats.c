@@ -46,7 +46,7 @@ int64_t repeats_earliest(const struct clicks_config *clicks, int64_t from)
 /* Rows of one day that have to be marked 'repeated'. */
 struct repeats_batch {
 	const struct repeats_scope *scope;
-	char partition[24]; /* of clicks: "20261126" */
+	char partition[24]; /* a partition of clicks: "20261126" */
 	struct buf links;   /* "1,2" */
 	struct buf places;  /* "(1,'clicks',0,17),..." */
 	struct buf hours;   /* that are not due: "[1792800000,1792800000]" */

@@ -26,7 +26,7 @@
 
 struct resettle_result {
 	size_t hours, days; /* published */
-	size_t held;	    /* of both, not published */
+	size_t held;	    /* hours and days not published */
 };
 
 /* Settles all hours or days from *from, seconds since 1970, to `to`.  *from

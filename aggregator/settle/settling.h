@@ -88,7 +88,7 @@ struct settle_count {
 	/* number of hours tried, from the first one on */
 	size_t done;
 	size_t published;
-	size_t added; /* of the published: those added to an earlier attempt */
+	size_t added; /* hours published by adding to an earlier attempt */
 };
 
 /* Returns ms since 1970 by ClickHouse's clock, never by this host's clock,

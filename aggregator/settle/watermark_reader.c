@@ -26,12 +26,12 @@ struct watermark_reader {
 	uint64_t mended;
 	struct partition_mark *marks; /* by topic and partition */
 	size_t count, capacity;
-	size_t at; /* of the last row: rows come in the same order */
+	size_t at; /* the mark of the last row: rows come in the same order */
 	/* Newest report of any partition; 0: read everything. */
 	int64_t newest_ms;
 	bool silent_known;  /* topics that have only older reports are known */
 	int64_t reached_ms; /* newest report in this reading */
-	int64_t ahead_ms, server_ms; /* of this reading */
+	int64_t ahead_ms, server_ms; /* clocks in this reading */
 };
 
 struct watermark_reader *

@@ -19,7 +19,7 @@
 struct zone {
 	char name[ZONE_NAME_MAX + 1];
 	int32_t first_offset;
-	struct tzif_change *changes; /* of the offset; ascending */
+	struct tzif_change *changes; /* changes of the offset, ascending */
 	size_t count;
 };
 

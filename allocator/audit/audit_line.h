@@ -21,7 +21,7 @@ struct audit_source {
 	const char *key; /* the API key's name */
 	const struct sockaddr_storage *peer;
 	struct http_slice forwarded_for; /* {NULL, 0}: none was sent */
-	struct http_slice request_id;	 /* likewise */
+	struct http_slice request_id;	 /* {NULL, 0}: none was sent */
 };
 
 struct audit_entry {

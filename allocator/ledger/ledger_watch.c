@@ -90,7 +90,7 @@ static int64_t highest_generation(const struct ledger_entry *e)
 /* A gauge is a number of the ledger (at `offset`), or the result of `value`. */
 static const struct {
 	const char *name;
-	bool always; /* also for a space without blocks */
+	bool always; /* shown for a space without blocks, too */
 	size_t offset;
 	int64_t (*value)(const struct ledger_entry *e);
 	const char *help;

@@ -72,8 +72,8 @@ struct enricher_stats {
 	struct cache_stats agents;
 	struct cache_stats places;
 	size_t geo_bytes;		       /* size of the geo files */
-	uint64_t verdicts[VERDICT_KIND_COUNT]; /* rows so far */
-	uint64_t late;			       /* those with click_is_late */
+	uint64_t verdicts[VERDICT_KIND_COUNT]; /* rows so far, by verdict */
+	uint64_t late;			       /* rows with click_is_late */
 };
 struct enricher_stats enricher_stats(const struct enricher *e);
 

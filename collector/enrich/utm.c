@@ -23,8 +23,8 @@ static const struct utm_name names[] = {
 	{"utm_term", UTM_TERM, UTM_MARK_NONE},
 	{"utm_content", UTM_CONTENT, UTM_MARK_NONE},
 	{"gclid", UTM_FIELDS, UTM_MARK_PAID},	  /* Google Ads */
-	{"gbraid", UTM_FIELDS, UTM_MARK_PAID},	  /* the same, from apps */
-	{"wbraid", UTM_FIELDS, UTM_MARK_PAID},	  /* the same, to apps */
+	{"gbraid", UTM_FIELDS, UTM_MARK_PAID},	  /* Google Ads, from apps */
+	{"wbraid", UTM_FIELDS, UTM_MARK_PAID},	  /* Google Ads, to apps */
 	{"dclid", UTM_FIELDS, UTM_MARK_PAID},	  /* Google Display */
 	{"msclkid", UTM_FIELDS, UTM_MARK_PAID},	  /* Microsoft */
 	{"yclid", UTM_FIELDS, UTM_MARK_PAID},	  /* Yandex */

@@ -29,7 +29,7 @@
 
 struct measured {
 	bool done;
-	char why[160]; /* if not done: the reason */
+	char why[160]; /* the reason, unless `done` */
 	char flaw[80]; /* "": repeated blocks were recognised */
 	/* The number of other inserts until a token was forgotten. */
 	unsigned outlived;
@@ -44,7 +44,8 @@ struct guarantee {
 	bool exactly_once;
 	bool replicated;  /* a table is: its tokens are in Keeper */
 	uint64_t window;  /* blocks, for the table that keeps the fewest */
-	uint64_t seconds; /* likewise; GUARANTEE_FOREVER: no time limit */
+	uint64_t seconds; /* for the table that keeps the fewest;
+			     GUARANTEE_FOREVER: no time limit */
 	/* "exactly once (measured: window 10000 blocks)", "at least once: why"
 	 * or "not measured: why (window 10000 blocks by the settings)" */
 	char text[240];

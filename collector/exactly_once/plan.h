@@ -28,19 +28,19 @@ struct plan_facts {
 
 	/* ClickHouse has, for `epoch`: */
 	uint32_t epoch;
-	bool raised;	     /* raised by an operator */
-	bool resumes;	     /* the epoch begins within the log, */
-	uint64_t begin;	     /* at this offset, */
-	uint64_t gap;	     /* and from `gap` to `begin` nothing was read */
-	bool reported;	     /* ingest_progress has a report: */
-	uint64_t next;	     /* all before it is stored or dead-lettered */
-	bool batches;	     /* some reports are not gaps */
+	bool raised;	/* raised by an operator */
+	bool resumes;	/* the epoch begins within the log, at `begin` */
+	uint64_t begin; /* the first offset of the epoch */
+	uint64_t gap;	/* offsets from `gap` to `begin` were not read */
+	bool reported;	/* ingest_progress has a report */
+	uint64_t next;	/* all offsets before it are stored or dead-lettered */
+	bool batches;	/* some reports are not gaps */
 	uint64_t stored_end; /* one past the last row from `next` on; 0: none */
 	/* Kafka holds another event at the offset of the last reported one: its
 	 * log was cut, and has grown again. */
 	bool cut;
-	bool same;	    /* declared the same topic by an operator, */
-	uint64_t same_next; /* when `next` was this (0: nothing reported) */
+	bool same;	    /* an operator has declared it the same topic */
+	uint64_t same_next; /* `next` at that time (0: nothing reported) */
 
 	enum plan_start start;
 	/* The topic was read before it got this partition. */
@@ -49,7 +49,7 @@ struct plan_facts {
 
 enum plan_step {
 	PLAN_READ,
-	PLAN_STOP, /* until `collector epoch` decides */
+	PLAN_STOP, /* stop until `collector epoch` decides */
 };
 
 struct plan {

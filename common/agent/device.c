@@ -17,11 +17,11 @@ enum says {
 	SAYS_IOS_APP = 1 << 7,	 /* one that no Mac has */
 	SAYS_CFNETWORK = 1 << 8, /* Apple's library for HTTP */
 	SAYS_PROCESSOR = 1 << 9, /* as CFNetwork does on a Mac */
-	SAYS_PHONE = 1 << 10,	 /* HarmonyOS begins with it */
-	SAYS_TABLET = 1 << 11,	 /* the same */
-	SAYS_DESKTOP = 1 << 12,	 /* the same */
-	SAYS_TV = 1 << 13,	 /* the same */
-	SAYS_WEARABLE = 1 << 14, /* the same */
+	SAYS_PHONE = 1 << 10,	 /* HarmonyOS begins with one of five */
+	SAYS_TABLET = 1 << 11,
+	SAYS_DESKTOP = 1 << 12,
+	SAYS_TV = 1 << 13,
+	SAYS_WEARABLE = 1 << 14,
 	SAYS_WECHAT = 1 << 15,
 	SAYS_MINI_PROGRAM = 1 << 16,
 	SAYS_QQ = 1 << 17,

@@ -21,10 +21,10 @@ struct clickhouse {
 	struct server_url server;
 	CURL *curl;
 	struct curl_slist *headers;	/* user, key */
-	struct curl_slist *headers_enc; /* the same with Content-Encoding */
+	struct curl_slist *headers_enc; /* user, key, Content-Encoding */
 	char curl_error[CURL_ERROR_SIZE];
 	struct buf url;
-	struct buf body;  /* of the request, compressed */
+	struct buf body;  /* the request's body, compressed */
 	struct buf reply; /* error bodies, and answers that are discarded */
 	struct clickhouse_task
 		*task; /* the task of the queries that follow, or NULL */

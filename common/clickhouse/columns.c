@@ -23,7 +23,7 @@ struct native_column {
 	 * run are looked up as one, since they mostly repeat together. */
 	size_t run;
 	bool ends_run;
-	struct dictionary words; /* of the run, or of elements and keys */
+	struct dictionary words; /* words of the run, or of elements and keys */
 	struct buf numbers;	 /* uint32_t for each run, element or key */
 	struct buf ends;	 /* uint64_t for each row's array or map */
 	struct buf data;	 /* values in the format that is sent */

@@ -8,7 +8,7 @@
 struct server_url {
 	char *base;	/* without user, password and trailing slash */
 	char *username; /* from the URL, else from the settings; or NULL */
-	char *password; /* the same */
+	char *password; /* from the URL, else from the settings; or NULL */
 };
 
 /* ERROR_CONFIG names the setting and does not show the URL. */

@@ -9,7 +9,7 @@
 enum parse_result {
 	PARSE_MORE,
 	PARSE_COMPLETE,
-	PARSE_HEADERS, /* of a request to be streamed or admitted */
+	PARSE_HEADERS, /* headers are done; it is to be streamed or admitted */
 	PARSE_REFUSED  /* refusal and refusal_detail are set */
 };
 enum parse_result parse_request(struct http_request *req);

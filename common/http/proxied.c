@@ -21,7 +21,7 @@ struct proxied {
 	struct sockaddr_storage peer; /* the proxy */
 	int fd;
 	size_t have;
-	uint8_t bytes[PROXY_HEADER_MAX]; /* of the header only */
+	uint8_t bytes[PROXY_HEADER_MAX]; /* the header, and no byte behind it */
 };
 
 bool proxied_is_expected(const struct http_listener *l,

@@ -66,13 +66,13 @@ struct http_request {
 	struct buf in;
 	struct buf out;
 	size_t grown;  /* bytes by which `in` exceeds its first size */
-	size_t sent;   /* bytes of `out` */
+	size_t sent;   /* bytes of `out` that are sent */
 	size_t start;  /* offset of the request in `in` */
 	size_t parsed; /* `in` has been parsed up to here */
 
 	/* The fields below are of the request at `start`: */
 	bool begun;	     /* the parser has read a byte of it */
-	bool headers_done;   /* and accepted */
+	bool headers_done;   /* its headers are complete and accepted */
 	bool header_open;    /* the last header's value is not complete */
 	bool keep_alive;     /* the client's wish */
 	bool expects;	     /* 100 Continue has to be sent */
@@ -81,8 +81,8 @@ struct http_request {
 	bool unadmitted;     /* its body is not to be read yet */
 	char last;	     /* last byte that was parsed */
 	char trailer_last;   /* last byte of the trailer */
-	size_t trailer_from; /* offset where it begins in this read, or 0 */
-	size_t trailer_len;  /* its length so far */
+	size_t trailer_from; /* offset of the trailer in this read, or 0 */
+	size_t trailer_len;  /* length of the trailer so far */
 	uint64_t body_bytes; /* raw, chunk framing included */
 	uint32_t url, url_len;
 	uint32_t authority, authority_len; /* the target's; length 0: none */
@@ -115,22 +115,22 @@ struct connection {
 	struct http_request *req; /* NULL while idle */
 	int fd;			  /* -1 once the client has gone */
 	enum connection_phase phase;
-	bool processing;  /* in process_requests(), further up the stack */
-	bool paused;	  /* more has arrived than may be read now */
-	bool drained;	  /* by this call: no more had arrived */
-	bool closing;	  /* close once `out` is sent */
-	bool linger;	  /* the client may still be sending then */
-	bool progress;	  /* the timeout starts again */
-	bool spoken;	  /* the client has sent a byte */
-	bool is_idle;	  /* it is in the listener's queue of idle ones: */
-	bool early;	  /* it existed when the listener began to wind down */
+	bool processing; /* in process_requests(), further up the stack */
+	bool paused;	 /* more has arrived than may be read now */
+	bool drained;	 /* this call has read all that had arrived */
+	bool closing;	 /* close once `out` is sent */
+	bool linger;	 /* the client may still send after `out` is sent */
+	bool progress;	 /* the timeout starts again */
+	bool spoken;	 /* the client has sent a byte */
+	bool is_idle;	 /* it is in the listener's queue of idle connections */
+	bool early;	 /* it existed when the listener began to wind down */
 	unsigned handled; /* requests not yet counted in the metrics */
 	enum connection_wait wait;
 	int unread;    /* while sending: connection_unread() at the start of the
 			  wait */
-	int64_t since; /* when that wait began */
+	int64_t since; /* the start of `wait` */
 	struct connection *idle_prev, *idle_next;
-	int64_t idle_from; /* when it got its place there */
+	int64_t idle_from; /* time at which it entered the queue of idle ones */
 	struct sockaddr_storage peer;
 	const struct connection_calls *calls;
 };
@@ -173,11 +173,11 @@ struct http_listener {
 	struct idle_queue idle;
 	struct http_request *pool;
 	size_t pooled;
-	size_t grown; /* over all requests */
+	size_t grown; /* sum of `grown` over all requests */
 	struct http_metrics metrics;
 	bool draining;
-	bool winding_down; /* and still accepts */
-	bool patient;	   /* and idle connections may send one more request */
+	bool winding_down; /* it drains, and still accepts */
+	bool patient; /* it drains, and idle connections may send one request */
 	size_t early_count;
 	struct loop_timer *drain_timer;
 	void (*drained)(void *arg);
@@ -193,13 +193,13 @@ struct http_stream {
 	bool kicked;
 	size_t taken;	 /* bytes of the body */
 	size_t chunk;	 /* where the open chunk begins in `out` */
-	bool chunk_open; /* some bytes have been written to it */
+	bool chunk_open; /* some bytes have been written to the open chunk */
 	bool fed;	 /* the parser has continued after the headers */
-	bool paused;	 /* by the handler */
-	bool body_done;	 /* its last byte has arrived */
+	bool paused;	 /* the handler has paused it */
+	bool body_done;	 /* the body's last byte has arrived */
 	bool end_told;
 	bool answering; /* http_stream_begin was called */
-	bool chunked;	/* the answer is */
+	bool chunked;	/* the answer is chunked */
 	bool silent;	/* HEAD: the answer has no body */
 	bool above;	/* pending has been above the mark */
 	bool lost;	/* there is no client to read from or write to */

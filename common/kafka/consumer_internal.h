@@ -17,7 +17,7 @@ struct kafka_consumer {
 	struct kafka_watch *watch;
 	atomic_bool up;	      /* brokers, according to the watch */
 	atomic_bool assigned; /* the group has assigned partitions */
-	bool was_assigned;    /* at least once */
+	bool was_assigned;    /* the group has assigned partitions before */
 	bool closing;
 	size_t most_fetched; /* since the brokers were last woken */
 	double mean_bytes;   /* per record */

@@ -21,7 +21,7 @@ struct kafka_watch {
 	pthread_mutex_t asking; /* guards the fields up to `failure` */
 	rd_kafka_t *rk;
 	rd_kafka_topic_t *topic;
-	char failure[REASON_MAX]; /* of the replaced client; not reported yet */
+	char failure[REASON_MAX]; /* the replaced client's; not reported yet */
 	kafka_state_fn *on_state;
 	void *arg;
 	struct metric *up_metric;

@@ -21,7 +21,7 @@ struct redis_async {
 	struct loop *loop;
 	const struct redis_config *config;
 	struct async_connection connection;
-	struct loop_timer *deadline_timer; /* of the oldest command */
+	struct loop_timer *deadline_timer; /* timer of the oldest command */
 	struct pending_command *first, *last;
 	size_t pending_count;
 	struct buf out;

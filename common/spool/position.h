@@ -24,7 +24,7 @@
 
 struct spool_position {
 	uint64_t acknowledged; /* records below it are done */
-	uint64_t handed_over;  /* those below it may have been returned */
+	uint64_t handed_over;  /* records below it may have been returned */
 };
 
 struct position_file {

@@ -37,16 +37,16 @@ struct spool {
 	bool opened;
 	struct position_file position_file;
 	struct spool_position position; /* current */
-	struct spool_position noted;	/* after a loss of power */
+	struct spool_position noted;	/* the position after a loss of power */
 	/* In order; at least one while there are records.  Only the last is
 	 * ever written to, and only if `out` is its descriptor. */
 	struct segment *segments;
 	size_t count, room;
-	int64_t bytes; /* of all */
+	int64_t bytes; /* bytes of all segments */
 
 	/* State of writing. */
 	int out;	  /* -1: the next record begins a segment */
-	bool unsynced;	  /* since spool_sync */
+	bool unsynced;	  /* records were written since spool_sync */
 	int unkept;	  /* errno: syncing a segment before `out` failed */
 	uint64_t next;	  /* number of the next record */
 	struct buf block; /* bytes of one write */

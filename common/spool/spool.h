@@ -28,7 +28,7 @@ struct spool;
 
 struct spool_options {
 	const char *dir;       /* created with mode 0700 if its parent exists */
-	int64_t max_bytes;     /* of all segments */
+	int64_t max_bytes;     /* limit for all segments */
 	int64_t segment_bytes; /* the size at which a new one is begun; 0: a
 				  sixteenth of max_bytes, at most 64 MiB */
 };
@@ -76,7 +76,7 @@ int spool_sync(struct spool *s, struct error *err);
 
 struct spool_usage {
 	uint64_t records; /* not acknowledged */
-	int64_t bytes;	  /* of all segments */
+	int64_t bytes;	  /* bytes of all segments */
 	/* time_ms of the next record to be read; 0: there is none. */
 	int64_t next_ms;
 };

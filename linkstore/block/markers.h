@@ -18,7 +18,7 @@ enum marker_state {
 
 struct marker_look {
 	enum marker_state state;
-	struct link_marker marker; /* if SOUND */
+	struct link_marker marker; /* valid if MARKER_SOUND */
 };
 
 /* Reads the markers in pipelines.  Blocks need not be neighbours. */

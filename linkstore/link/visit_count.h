@@ -15,7 +15,7 @@
 enum visit_count {
 	VISIT_COUNTED,
 	VISIT_NONE_LEFT, /* all visits are used; nothing was counted */
-	FETCH_NONE_LEFT, /* the same for fetches, while there are visits left */
+	FETCH_NONE_LEFT, /* all fetches are used, and visits are left */
 };
 
 /*

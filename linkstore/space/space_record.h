@@ -38,7 +38,7 @@ int space_exists(struct redis *redis, const struct link_space *space,
 /* The intended use of a space. */
 enum space_use {
 	SPACE_TO_READ,	  /* find links */
-	SPACE_TO_ISSUE,	  /* the same, and make codes */
+	SPACE_TO_ISSUE,	  /* find links, and make codes */
 	SPACE_TO_RECLAIM, /* search for every link that may exist */
 };
 

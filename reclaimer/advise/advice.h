@@ -37,8 +37,8 @@ struct size_advice {
 	struct estimate trapped; /* share of the codes of live blocks */
 	double given_back; /* codes that would be free now; below 0: trapped */
 	double given_back_error;
-	double markers;	     /* in the whole space */
-	double marker_bytes; /* of all markers; 0: not known */
+	double markers;	     /* markers of the whole space */
+	double marker_bytes; /* bytes of all markers; 0: not known */
 	double reads_per_day;
 	double read_seconds_per_day;
 	double opens_per_million; /* blocks opened for each million links */
@@ -58,8 +58,8 @@ struct advice {
 	struct interval_advice intervals[INTERVALS];
 	size_t best_interval;
 	double live_blocks, freed_per_day; /* blocks */
-	double links_bytes;		   /* of all links; 0: not known */
-	bool enough; /* whether the sample is large enough */
+	double links_bytes; /* bytes of all links; 0: not known */
+	bool enough;	    /* whether the sample is large enough */
 	char size_reason[400], interval_reason[400];
 };
 

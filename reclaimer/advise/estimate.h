@@ -40,8 +40,8 @@ struct sample_figures {
 	uint32_t block_size;
 	size_t size_count;
 	struct size_figures sizes[SIZES_MAX]; /* from small to large */
-	size_t present;			      /* which is block_size */
-	uint64_t blocks;		      /* number sampled */
+	size_t present;	 /* index of block_size in `sizes` */
+	uint64_t blocks; /* number sampled */
 	uint64_t live_codes;
 };
 

@@ -16,7 +16,7 @@ struct draws {
 	uint64_t first, count;
 	uint64_t *shuffled; /* NULL: with repetition */
 	uint64_t next;	    /* index in `shuffled` */
-	uint64_t state;	    /* of the random generator */
+	uint64_t state;	    /* state of the random generator */
 	uint64_t blocks[DRAW];
 	struct marker_look looks[DRAW];
 	int64_t *ends;

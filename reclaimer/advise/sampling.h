@@ -34,12 +34,12 @@ struct sampling {
 	struct sample_figures figures;
 	uint64_t issued; /* number of issued blocks */
 	uint64_t drawn;
-	uint64_t live, ended; /* of the drawn blocks; held ones are neither */
+	uint64_t live, ended; /* drawn blocks that are; held ones are neither */
 	bool exhausted;	      /* no more live blocks could be found */
 	double markers_per_second;
 	/* Size of one marker in Redis; 0: none was found. */
 	uint64_t marker_bytes;
-	uint64_t link_bytes; /* the same for one link */
+	uint64_t link_bytes; /* size of one link in Redis; 0: none was found */
 };
 
 /* ERROR_UNSAFE: the space does not exist.  ERROR_STOPPED: stopped by

@@ -18,7 +18,7 @@ struct chosen {
 struct chunk {
 	size_t room;
 	struct scanned_range *ranges;
-	size_t *offsets; /* of each range's first block */
+	size_t *offsets; /* index of each range's first block */
 	size_t range_count;
 	uint64_t *blocks;
 	struct block_scan *scans; /* contents of each block's marker */

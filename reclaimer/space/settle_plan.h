@@ -24,7 +24,7 @@
 struct scanned_range {
 	struct block_range member; /* exactly as issued */
 	uint64_t upto;		   /* last block scanned, in the member */
-	int64_t score;		   /* of the member; unscanned blocks keep it */
+	int64_t score; /* the member's score; unscanned blocks keep it */
 };
 
 static inline size_t scanned_blocks(const struct scanned_range *range)

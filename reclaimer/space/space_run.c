@@ -21,8 +21,8 @@ struct chunk_run {
 	bool locked;
 	struct sampler sampler;
 	int64_t started;	/* monotonic ms */
-	int64_t safety_checked; /* the same, at the last check */
-	int64_t lock_kept;	/* the same, at the last renewal */
+	int64_t safety_checked; /* monotonic ms of the last safety check */
+	int64_t lock_kept;	/* monotonic ms of the lock's last renewal */
 };
 
 /* Validity of a safety check of Redis (ms); interval at which a run that waits

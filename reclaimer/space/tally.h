@@ -13,7 +13,7 @@ struct tally {
 	uint64_t freed;	  /* ended: closed and pooled */
 	uint64_t live;	  /* to be scanned again at their end */
 	uint64_t lost;	  /* without a marker: not pooled */
-	uint64_t gap; /* the same, but skipped in a gap when Redis lost data */
+	uint64_t gap;	  /* without a marker: in a gap when Redis lost data */
 	uint64_t skipped; /* returned by their holder meanwhile */
 	/* Freed blocks whose links were looked up one by one. */
 	uint64_t sampled;

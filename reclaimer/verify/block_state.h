@@ -24,7 +24,7 @@ enum accounted_state {
 	STATE_OUT, /* taken out of circulation by hand */
 	STATE_RETIRED,
 	STATE_LOST, /* issued, without a marker */
-	STATE_GAP,  /* the same, but skipped in a gap when Redis lost data */
+	STATE_GAP, /* issued, without a marker: in a gap when Redis lost data */
 	STATE_COUNT_OF,
 };
 

@@ -76,13 +76,13 @@ struct breaker_window {
 struct breaker {
 	struct breaker_rules rules;
 	enum breaker_state state;
-	unsigned failures;	      /* in a row */
-	unsigned trips;		      /* openings since it was closed */
-	int64_t since;		      /* when this state began */
-	int64_t wait;		      /* time open, now or the last time */
-	bool flapping;		      /* open for a share of failures */
-	unsigned flaps;		      /* in a row, less than a window apart */
-	bool trying;		      /* half-open: a look-up is under way */
+	unsigned failures; /* in a row */
+	unsigned trips;	   /* openings since it was closed */
+	int64_t since;	   /* when this state began */
+	int64_t wait;	   /* time open, now or the last time */
+	bool flapping;	   /* open for a share of failures */
+	unsigned flaps;	   /* openings in a row, less than a window apart */
+	bool trying;	   /* half-open: a look-up is under way */
 	struct breaker_window window; /* filled while it is closed */
 	unsigned under_way;
 	unsigned limit;	    /* limit of under_way; 0: none */
@@ -96,7 +96,7 @@ void breaker_init(struct breaker *b, const struct breaker_rules *rules,
 
 enum breaker_word {
 	BREAKER_ASK,
-	BREAKER_WAIT,	/* until another look-up has ended */
+	BREAKER_WAIT,	/* wait until another look-up has ended */
 	BREAKER_REFUSE, /* no request is to wait for this server */
 };
 

@@ -39,7 +39,7 @@ struct template_reading {
 	const char *name;
 	const char *start, *at, *end;
 	const char *piece;	    /* start of the next piece */
-	struct buf scripts, styles; /* sources of the policy */
+	struct buf scripts, styles; /* sources for the page's policy */
 	size_t inlines;
 };
 

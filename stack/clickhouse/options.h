@@ -9,7 +9,7 @@
 
 struct options {
 	const char *listen;	   /* "host:port" */
-	const char *path;	   /* of the data */
+	const char *path;	   /* path of the data */
 	const char *library;	   /* libchdb.so */
 	const char *user;	   /* the only user */
 	const char *password_file; /* NULL: no password */

@@ -18,8 +18,8 @@
 #include "stack/clickhouse/statement.h"
 
 struct query_limits {
-	size_t max_body;	 /* of a request, decompressed */
-	size_t max_result_bytes; /* of an answer, 0: no limit */
+	size_t max_body;	 /* bytes of a request's body, decompressed */
+	size_t max_result_bytes; /* bytes of an answer; 0: no limit */
 };
 
 /* Starts zeroed; query_release frees what it holds. */

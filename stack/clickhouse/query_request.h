@@ -15,7 +15,7 @@
 
 struct query_request {
 	struct url_params params; /* owns the strings below */
-	const char *query;	  /* of the URL, or NULL */
+	const char *query;	  /* the URL's query, or NULL */
 	struct http_slice body;	  /* as sent; the HTTP request owns it */
 	enum coding body_coding;
 	enum coding answer_coding;
@@ -25,7 +25,7 @@ struct query_request {
 	bool readonly; /* GET and HEAD may not write */
 	bool is_head;
 	const char *session_id;	 /* or NULL */
-	bool session_check;	 /* it must exist */
+	bool session_check;	 /* the session must exist */
 	int64_t session_timeout; /* ms */
 };
 

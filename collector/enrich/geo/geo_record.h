@@ -28,7 +28,7 @@ struct geo_record {
 	struct geo_text time_zone; /* Europe/London */
 	struct geo_text as_org;
 	uint32_t asn;
-	bool located; /* if not, the next three are 0 */
+	bool located; /* false: the next three are 0 */
 	double latitude;
 	double longitude;
 	uint16_t accuracy_radius; /* km; 0 when unknown */

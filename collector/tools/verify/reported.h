@@ -23,7 +23,7 @@ int reported_lives(struct ask *a, struct offset_survey *ret, struct error *err);
 struct reported_batch {
 	uint64_t first, last;
 	uint64_t rows, dead;
-	uint64_t lost; /* if not 0: a gap that Kafka had dropped unread */
+	uint64_t lost; /* offsets of a gap that Kafka had dropped unread */
 };
 #define REPORTED_PAGE 50000
 
