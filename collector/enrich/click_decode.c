@@ -1,6 +1,6 @@
 #include "collector/enrich/click_decode.h"
 
-#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The encoding: https://protobuf.dev/programming-guides/encoding/ */
@@ -8,65 +8,167 @@ enum {
 	WIRE_VARINT = 0,
 	WIRE_I64 = 1,
 	WIRE_LEN = 2,
+	WIRE_I32 = 5,
 	/* Bytes; longer ones are unusual or invalid. */
-	KEY_MAX = 2,
+	KEY_MAX = 5,
 	LENGTH_MAX = 4,
 	NUMBER_MAX = 9,
-	TAGS_MAX = 32,
+	VARINT_MAX = 10, /* bytes of the longest number that is skipped */
+	TEXTS_MAX = 32,
 	COOKIES_MAX = 8, /* the redirector records at most this many */
 };
 
 enum field_kind {
-	KIND_OTHER,
-	KIND_U64,
-	KIND_U32,
-	KIND_U16, /* 16 bits in the table, U32 here */
-	KIND_ENUM,
+	KIND_UNKNOWN, /* no field of the message has this number */
+	KIND_OTHER,   /* left to protobuf-c */
+	KIND_32,
+	KIND_64,
 	KIND_BOOL,
 	KIND_FIXED64,
 	KIND_TEXT,
+	KIND_TEXTS,
 	KIND_BYTES,
-	KIND_TAG,
-	KIND_COOKIE,
+	KIND_COOKIES,
 };
 
 struct field {
 	enum field_kind kind;
-	size_t offset;
+	unsigned wire;	   /* the usual wire type */
+	unsigned offset;   /* of the member */
+	unsigned at_count; /* offset of the number of its elements */
+	uint64_t greatest; /* greater numbers are left to protobuf-c */
 };
 
-#define FIELD(kind, member)                                                    \
-	{                                                                      \
-		KIND_##kind, offsetof(Shortloop__Click, member)                \
+struct click_decoder {
+	const ProtobufCMessageDescriptor *message;
+	unsigned count;
+	struct field fields[]; /* indexed by the numbers of the fields */
+};
+
+/* --- the table of fields -------------------------------------------------- */
+
+static enum field_kind kind_of_single(const ProtobufCFieldDescriptor *f)
+{
+	switch (f->type) {
+	case PROTOBUF_C_TYPE_UINT32:
+	case PROTOBUF_C_TYPE_ENUM:
+		return KIND_32;
+	case PROTOBUF_C_TYPE_UINT64:
+		return KIND_64;
+	case PROTOBUF_C_TYPE_BOOL:
+		return KIND_BOOL;
+	case PROTOBUF_C_TYPE_FIXED64:
+		return KIND_FIXED64;
+	case PROTOBUF_C_TYPE_STRING:
+		return KIND_TEXT;
+	case PROTOBUF_C_TYPE_BYTES:
+		return KIND_BYTES;
+	default:
+		return KIND_OTHER;
 	}
+}
 
-/* Indexed by the field numbers of schemas/click.proto. */
-static const struct field fields[] = {
-	[1] = FIELD(FIXED64, event_id), [2] = FIELD(FIXED64, event_id_high),
-	[3] = FIELD(U64, time_ms),	[4] = FIELD(TEXT, edge),
-	[5] = FIELD(TEXT, domain),	[6] = FIELD(TEXT, code),
-	[7] = FIELD(U64, link_id),	[8] = FIELD(TEXT, owner),
-	[9] = FIELD(TEXT, campaign),	[10] = FIELD(TAG, tags),
-	[11] = FIELD(ENUM, outcome),	[12] = FIELD(U16, status),
-	[13] = FIELD(BYTES, client_ip), [14] = FIELD(BYTES, user_agent),
-	[15] = FIELD(BYTES, referrer),	[16] = FIELD(BYTES, accept_language),
-	[17] = FIELD(BYTES, query),	[18] = FIELD(TEXT, prefetch),
-	[19] = FIELD(COOKIE, cookies),	[20] = FIELD(BOOL, maybe_sent),
-	[21] = FIELD(BYTES, trace_id),
-};
+static enum field_kind kind_of_repeated(const ProtobufCFieldDescriptor *f)
+{
+	if (f->type == PROTOBUF_C_TYPE_STRING)
+		return KIND_TEXTS;
+	return f->type == PROTOBUF_C_TYPE_MESSAGE &&
+			       f->descriptor ==
+				       &shortloop__click__cookies_entry__descriptor
+		       ? KIND_COOKIES
+		       : KIND_OTHER;
+}
 
-struct decoder {
+/* A member of a union, and one that may be absent, has more to set than its
+ * value. */
+static enum field_kind kind_of_field(const ProtobufCFieldDescriptor *f)
+{
+	if (f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
+		return KIND_OTHER;
+	if (f->label == PROTOBUF_C_LABEL_NONE)
+		return kind_of_single(f);
+	return f->label == PROTOBUF_C_LABEL_REPEATED ? kind_of_repeated(f)
+						     : KIND_OTHER;
+}
+
+static unsigned wire_of_kind(enum field_kind kind)
+{
+	switch (kind) {
+	case KIND_32:
+	case KIND_64:
+	case KIND_BOOL:
+		return WIRE_VARINT;
+	case KIND_FIXED64:
+		return WIRE_I64;
+	default:
+		return WIRE_LEN;
+	}
+}
+
+static struct field describe_field(const ProtobufCFieldDescriptor *f,
+				   const struct wire_column *columns)
+{
+	enum field_kind kind = kind_of_field(f);
+
+	return (struct field){
+		.kind = kind,
+		.wire = wire_of_kind(kind),
+		.offset = f->offset,
+		.at_count = f->quantifier_offset,
+		.greatest = wire_greatest(f, columns),
+	};
+}
+
+static unsigned count_numbers(const ProtobufCMessageDescriptor *message)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < message->n_fields; i++)
+		if (message->fields[i].id >= count)
+			count = message->fields[i].id + 1;
+	return count;
+}
+
+struct click_decoder *
+click_decoder_new(const ProtobufCMessageDescriptor *message,
+		  const struct wire_column *columns, struct error *err)
+{
+	unsigned count = count_numbers(message);
+	struct click_decoder *c =
+		calloc(1, sizeof(*c) + count * sizeof(*c->fields));
+
+	if (!c) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	c->message = message;
+	c->count = count;
+	for (unsigned i = 0; i < message->n_fields; i++)
+		c->fields[message->fields[i].id] =
+			describe_field(&message->fields[i], columns);
+	return c;
+}
+
+void click_decoder_free(struct click_decoder *c)
+{
+	free(c);
+}
+
+/* --- the bytes of an event ------------------------------------------------ */
+
+/* A click being decoded. */
+struct decoding {
+	const struct click_decoder *decoder;
+	struct arena *arena;
 	const uint8_t *at;
 	const uint8_t *end;
 	/* Buffer for the texts, each with a NUL at its end.  Together they are
 	 * not longer than the event, where each has a key and a length. */
 	char *texts;
-	Shortloop__Click *click;
-	char *tags[TAGS_MAX];
-	Shortloop__Click__CookiesEntry cookies[COOKIES_MAX];
+	char *click;
 };
 
-static bool read_varint(struct decoder *d, unsigned max, uint64_t *ret_value)
+static bool read_varint(struct decoding *d, unsigned max, uint64_t *ret_value)
 {
 	uint64_t value = 0;
 
@@ -82,7 +184,7 @@ static bool read_varint(struct decoder *d, unsigned max, uint64_t *ret_value)
 	return false;
 }
 
-static bool read_fixed64(struct decoder *d, uint64_t *ret_value)
+static bool read_fixed64(struct decoding *d, uint64_t *ret_value)
 {
 	uint64_t value = 0;
 
@@ -95,7 +197,7 @@ static bool read_fixed64(struct decoder *d, uint64_t *ret_value)
 	return true;
 }
 
-static bool read_bytes(struct decoder *d, ProtobufCBinaryData *ret_bytes)
+static bool read_bytes(struct decoding *d, ProtobufCBinaryData *ret_bytes)
 {
 	uint64_t len;
 
@@ -109,7 +211,7 @@ static bool read_bytes(struct decoder *d, ProtobufCBinaryData *ret_bytes)
 	return true;
 }
 
-static char *read_text(struct decoder *d)
+static char *read_text(struct decoding *d)
 {
 	ProtobufCBinaryData bytes;
 	char *text;
@@ -124,54 +226,55 @@ static char *read_text(struct decoder *d)
 	return text;
 }
 
-/* Returns the maximum; greater values are unusual, and rejected
+/* Greater numbers than the field's greatest are unusual, and rejected
  * (wire_range.h). */
-static uint64_t greatest_of_kind(enum field_kind kind)
-{
-	switch (kind) {
-	case KIND_U32:
-		return UINT32_MAX;
-	case KIND_U16:
-		return UINT16_MAX;
-	case KIND_ENUM:
-		return INT32_MAX;
-	default:
-		return UINT64_MAX;
-	}
-}
-
-static bool read_number(struct decoder *d, enum field_kind kind, char *member)
+static bool read_number(struct decoding *d, const struct field *field,
+			char *member)
 {
 	uint64_t value;
 	uint32_t low;
 	protobuf_c_boolean truth;
 
-	if (kind == KIND_FIXED64 ? !read_fixed64(d, &value)
-				 : !read_varint(d, NUMBER_MAX, &value))
+	if (field->kind == KIND_FIXED64 ? !read_fixed64(d, &value)
+					: !read_varint(d, NUMBER_MAX, &value))
 		return false;
-	if (value > greatest_of_kind(kind))
+	if (value > field->greatest)
 		return false;
 	low = (uint32_t)value;
 	truth = value != 0;
-	if (kind == KIND_U32 || kind == KIND_U16 || kind == KIND_ENUM)
+	if (field->kind == KIND_32)
 		memcpy(member, &low, sizeof(low));
-	else if (kind == KIND_BOOL)
+	else if (field->kind == KIND_BOOL)
 		memcpy(member, &truth, sizeof(truth));
 	else
 		memcpy(member, &value, sizeof(value));
 	return true;
 }
 
-static bool read_tag(struct decoder *d)
+static size_t *count_of(const struct decoding *d, const struct field *field)
 {
-	if (d->click->n_tags == TAGS_MAX)
-		return false;
-	d->tags[d->click->n_tags] = read_text(d);
-	return d->tags[d->click->n_tags++];
+	return (size_t *)(void *)(d->click + field->at_count);
 }
 
-/* Reads a key or a value; each may be missing. */
-static bool read_cookie_field(struct decoder *d,
+/* Appends a text to a list, which has room for TEXTS_MAX. */
+static bool read_one_of_texts(struct decoding *d, const struct field *field,
+			      char ***list)
+{
+	size_t *count = count_of(d, field);
+
+	if (*count == TEXTS_MAX)
+		return false;
+	if (!*count)
+		*list = arena_alloc(d->arena, TEXTS_MAX * sizeof(**list));
+	if (!*list)
+		return false;
+	(*list)[*count] = read_text(d);
+	return (*list)[(*count)++];
+}
+
+/* Reads a key or a value; each may be missing.  An entry of a map has no other
+ * fields, whatever the message. */
+static bool read_cookie_field(struct decoding *d,
 			      Shortloop__Click__CookiesEntry *cookie)
 {
 	uint64_t key;
@@ -189,15 +292,31 @@ static bool read_cookie_field(struct decoder *d,
 	return *member;
 }
 
-static bool read_cookie(struct decoder *d)
+/* The pointers of the list lead to neighbours. */
+static bool make_cookies(struct decoding *d,
+			 Shortloop__Click__CookiesEntry ***ret_list)
 {
-	Shortloop__Click__CookiesEntry *cookie;
+	Shortloop__Click__CookiesEntry *entries =
+		arena_alloc(d->arena, COOKIES_MAX * sizeof(*entries));
+	Shortloop__Click__CookiesEntry **list =
+		arena_alloc(d->arena, COOKIES_MAX * sizeof(*list));
+
+	if (!entries || !list)
+		return false;
+	for (size_t i = 0; i < COOKIES_MAX; i++)
+		list[i] = &entries[i];
+	*ret_list = list;
+	return true;
+}
+
+static bool read_cookie(struct decoding *d,
+			Shortloop__Click__CookiesEntry *cookie)
+{
 	const uint8_t *end = d->end;
 	ProtobufCBinaryData bytes;
 
-	if (d->click->n_cookies == COOKIES_MAX || !read_bytes(d, &bytes))
+	if (!read_bytes(d, &bytes))
 		return false;
-	cookie = &d->cookies[d->click->n_cookies++];
 	shortloop__click__cookies_entry__init(cookie);
 	/* The entry is a message by itself. */
 	d->end = d->at;
@@ -209,35 +328,45 @@ static bool read_cookie(struct decoder *d)
 	return true;
 }
 
-static unsigned wire_of(enum field_kind kind)
+static bool read_one_of_cookies(struct decoding *d, const struct field *field,
+				Shortloop__Click__CookiesEntry ***list)
 {
-	switch (kind) {
-	case KIND_U64:
-	case KIND_U32:
-	case KIND_U16:
-	case KIND_ENUM:
-	case KIND_BOOL:
-		return WIRE_VARINT;
-	case KIND_FIXED64:
-		return WIRE_I64;
+	size_t *count = count_of(d, field);
+
+	if (*count == COOKIES_MAX || (!*count && !make_cookies(d, list)))
+		return false;
+	return read_cookie(d, (*list)[(*count)++]);
+}
+
+/* Skips a field that the message does not have: a redirector of a later version
+ * sent it.  What protobuf-c refuses is left to it: groups, and what is cut
+ * off. */
+static bool skip_field(struct decoding *d, unsigned wire)
+{
+	ProtobufCBinaryData bytes;
+	uint64_t number;
+
+	switch (wire) {
+	case WIRE_VARINT:
+		return read_varint(d, VARINT_MAX, &number);
+	case WIRE_I64:
+		return read_fixed64(d, &number);
+	case WIRE_LEN:
+		return read_bytes(d, &bytes);
+	case WIRE_I32:
+		if (d->end - d->at < 4)
+			return false;
+		d->at += 4;
+		return true;
 	default:
-		return WIRE_LEN;
+		return false;
 	}
 }
 
-static bool read_field(struct decoder *d)
+static bool read_member(struct decoding *d, const struct field *field)
 {
-	const struct field *field;
-	uint64_t key;
-	char *member, *text;
+	char *text, *member = d->click + field->offset;
 
-	if (!read_varint(d, KEY_MAX, &key) ||
-	    key >> 3 >= sizeof(fields) / sizeof(*fields))
-		return false;
-	field = &fields[key >> 3];
-	if (field->kind == KIND_OTHER || (key & 7) != wire_of(field->kind))
-		return false;
-	member = (char *)d->click + field->offset;
 	switch (field->kind) {
 	case KIND_TEXT:
 		text = read_text(d);
@@ -245,60 +374,47 @@ static bool read_field(struct decoder *d)
 		return text;
 	case KIND_BYTES:
 		return read_bytes(d, (ProtobufCBinaryData *)(void *)member);
-	case KIND_TAG:
-		return read_tag(d);
-	case KIND_COOKIE:
-		return read_cookie(d);
+	case KIND_TEXTS:
+		return read_one_of_texts(d, field, (char ***)(void *)member);
+	case KIND_COOKIES:
+		return read_one_of_cookies(d, field, (void *)member);
 	default:
-		return read_number(d, field->kind, member);
+		return read_number(d, field, member);
 	}
 }
 
-static bool keep_tags(struct arena *arena, const struct decoder *d)
+static bool read_field(struct decoding *d)
 {
-	Shortloop__Click *click = d->click;
-	size_t size = click->n_tags * sizeof(*d->tags);
+	const struct field *field;
+	uint64_t key;
 
-	if (!size)
-		return true;
-	click->tags = arena_alloc(arena, size);
-	if (click->tags)
-		memcpy(click->tags, d->tags, size);
-	return click->tags;
-}
-
-static bool keep_cookies(struct arena *arena, const struct decoder *d)
-{
-	Shortloop__Click *click = d->click;
-	size_t count = click->n_cookies;
-	Shortloop__Click__CookiesEntry *entries;
-
-	if (!count)
-		return true;
-	entries = arena_alloc(arena, count * sizeof(*entries));
-	click->cookies = arena_alloc(arena, count * sizeof(*click->cookies));
-	if (!entries || !click->cookies)
+	/* No field has the number 0, and none a longer key. */
+	if (!read_varint(d, KEY_MAX, &key) || key < 1 << 3 || key > UINT32_MAX)
 		return false;
-	memcpy(entries, d->cookies, count * sizeof(*entries));
-	for (size_t i = 0; i < count; i++)
-		click->cookies[i] = &entries[i];
-	return true;
+	if (key >> 3 >= d->decoder->count)
+		return skip_field(d, key & 7);
+	field = &d->decoder->fields[key >> 3];
+	if (field->kind == KIND_UNKNOWN)
+		return skip_field(d, key & 7);
+	if (field->kind == KIND_OTHER || (key & 7) != field->wire)
+		return false;
+	return read_member(d, field);
 }
 
-bool click_decode(struct arena *arena, const void *event, size_t len,
-		  Shortloop__Click *ret_click)
+bool click_decode(const struct click_decoder *decoder, struct arena *arena,
+		  const void *event, size_t len, Shortloop__Click *ret_click)
 {
-	struct decoder d;
+	struct decoding d = {.decoder = decoder, .arena = arena};
 
 	d.at = event;
 	d.end = len ? d.at + len : d.at;
 	d.texts = arena_alloc(arena, len);
-	d.click = ret_click;
+	d.click = (char *)ret_click;
 	if (!d.texts)
 		return false;
-	shortloop__click__init(ret_click);
+	decoder->message->message_init(&ret_click->base);
 	while (d.at < d.end)
 		if (!read_field(&d))
 			return false;
-	return keep_tags(arena, &d) && keep_cookies(arena, &d);
+	return true;
 }

@@ -16,6 +16,7 @@
 
 struct enricher {
 	const struct collector_settings *settings;
+	struct click_decoder *decoder;
 	struct enrich_lookups *lookups;
 	struct identity_hasher *hasher;
 	struct bursts *bursts;
@@ -38,7 +39,9 @@ struct enricher *enricher_new(const struct collector_settings *settings,
 		return NULL;
 	}
 	e->settings = settings;
-	e->lookups = enrich_lookups_new(settings, err);
+	e->decoder = event_decoder_new(err);
+	if (e->decoder)
+		e->lookups = enrich_lookups_new(settings, err);
 	if (e->lookups)
 		e->hasher = identity_hasher_new(
 			collector_visitor_secret(settings), err);
@@ -55,6 +58,7 @@ void enricher_free(struct enricher *e)
 {
 	if (!e)
 		return;
+	click_decoder_free(e->decoder);
 	enrich_lookups_free(e->lookups);
 	identity_hasher_free(e->hasher);
 	bursts_free(e->bursts);
@@ -317,7 +321,8 @@ int enricher_click(struct enricher *e, const struct event_origin *origin,
 		   const void *event, size_t len, struct buf *rows,
 		   int64_t *ret_ts, struct error *err)
 {
-	const Shortloop__Click *click = event_click(&e->arena, event, len, err);
+	const Shortloop__Click *click =
+		event_click(e->decoder, &e->arena, event, len, err);
 	int status = -1;
 
 	if (click)

@@ -1,6 +1,5 @@
 #include "collector/enrich/event.h"
 
-#include "collector/enrich/click_decode.h"
 #include "collector/enrich/wire_range.h"
 
 /* A time after the year 2200 shows a broken clock or a broken message. */
@@ -42,15 +41,20 @@ static const struct wire_column link_columns[] = {
 #include "collector/enrich/link_columns.inc"
 	{NULL, NULL}};
 
-static const Shortloop__Click *decode_or_unpack_click(struct arena *arena,
-						      const void *event,
-						      size_t len,
-						      struct error *err)
+struct click_decoder *event_decoder_new(struct error *err)
+{
+	return click_decoder_new(&shortloop__click__descriptor, click_columns,
+				 err);
+}
+
+static const Shortloop__Click *
+decode_or_unpack_click(const struct click_decoder *decoder, struct arena *arena,
+		       const void *event, size_t len, struct error *err)
 {
 	ProtobufCAllocator allocator = allocator_of(arena);
 	Shortloop__Click *click = arena_alloc(arena, sizeof(*click));
 
-	if (click && click_decode(arena, event, len, click))
+	if (click && click_decode(decoder, arena, event, len, click))
 		return click;
 	click = click ? shortloop__click__unpack(&allocator, len, event) : NULL;
 	if (!click)
@@ -61,11 +65,12 @@ static const Shortloop__Click *decode_or_unpack_click(struct arena *arena,
 	return click;
 }
 
-const Shortloop__Click *event_click(struct arena *arena, const void *event,
+const Shortloop__Click *event_click(const struct click_decoder *decoder,
+				    struct arena *arena, const void *event,
 				    size_t len, struct error *err)
 {
 	const Shortloop__Click *click =
-		decode_or_unpack_click(arena, event, len, err);
+		decode_or_unpack_click(decoder, arena, event, len, err);
 	size_t ip;
 
 	if (!click)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collector/enrich/click_decode.h"
 #include "common/arena.h"
 #include "common/error.h"
 #include "schemas/click.pb-c.h"
@@ -21,12 +22,16 @@ struct event_origin {
 	int64_t append_ms; /* when Kafka stored it */
 };
 
+/* Makes the decoder of clicks whose numbers fit the table's columns. */
+struct click_decoder *event_decoder_new(struct error *err);
+
 /*
  * Returns NULL with ERROR_INPUT when the bytes are no Click, or one that no
  * redirector sends (without a time, or with an address of five bytes).  The
  * result is in the arena, and partly in the event's own bytes.
  */
-const Shortloop__Click *event_click(struct arena *arena, const void *event,
+const Shortloop__Click *event_click(const struct click_decoder *decoder,
+				    struct arena *arena, const void *event,
 				    size_t len, struct error *err);
 
 /* Does the same for a LinkEvent, which must have a time, a code and a link. */

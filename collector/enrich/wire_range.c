@@ -45,10 +45,10 @@ static bool skip_bytes(struct wire_reader *r, uint64_t len)
 	return true;
 }
 
-static uint64_t greatest_of_column(const struct wire_reader *r,
+static uint64_t greatest_of_column(const struct wire_column *columns,
 				   const char *name)
 {
-	const struct wire_column *c = r->columns;
+	const struct wire_column *c = columns;
 
 	while (c->name && strcmp(c->name, name) != 0)
 		c++;
@@ -61,19 +61,19 @@ static uint64_t greatest_of_column(const struct wire_reader *r,
 	return !strcmp(c->type, "UInt32") ? UINT32_MAX : UINT64_MAX;
 }
 
-static uint64_t greatest_of_field(const struct wire_reader *r,
-				  const ProtobufCFieldDescriptor *field)
+uint64_t wire_greatest(const ProtobufCFieldDescriptor *field,
+		       const struct wire_column *columns)
 {
 	uint64_t of_column;
 
 	switch (field->type) {
 	case PROTOBUF_C_TYPE_UINT32:
-		of_column = greatest_of_column(r, field->name);
+		of_column = greatest_of_column(columns, field->name);
 		return of_column < UINT32_MAX ? of_column : UINT32_MAX;
 	case PROTOBUF_C_TYPE_ENUM:
 		return INT32_MAX;
 	case PROTOBUF_C_TYPE_UINT64:
-		return greatest_of_column(r, field->name);
+		return greatest_of_column(columns, field->name);
 	default:
 		return UINT64_MAX;
 	}
@@ -87,7 +87,7 @@ static int check_number(const struct wire_reader *r,
 			const ProtobufCFieldDescriptor *field, uint64_t value,
 			struct error *err)
 {
-	if (!field || value <= greatest_of_field(r, field))
+	if (!field || value <= wire_greatest(field, r->columns))
 		return 0;
 	return error_set(err, ERROR_INPUT, "not %s: %s %" PRIu64, r->what,
 			 field->name, value);

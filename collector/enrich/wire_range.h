@@ -12,6 +12,7 @@
 
 #include <protobuf-c/protobuf-c.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/error.h"
 
@@ -20,6 +21,11 @@ struct wire_column {
 	const char *name;
 	const char *type; /* ClickHouse's type */
 };
+
+/* Returns the greatest number that a field may have: that of its type, or of
+ * its column if that is less.  `columns` ends with a name of NULL. */
+uint64_t wire_greatest(const ProtobufCFieldDescriptor *field,
+		       const struct wire_column *columns);
 
 /*
  * Checks bytes that protobuf-c accepted as a message.  Returns ERROR_INPUT,

@@ -109,13 +109,17 @@ static struct event with_number(int what, bool in_link, unsigned field,
 
 static bool is_taken(int what, const struct event *e, struct error *err)
 {
+	struct click_decoder *decoder = event_decoder_new(err);
 	struct arena arena = {0};
 	bool taken;
 
+	assert_non_null(decoder);
 	taken = what == CLICK
-			? event_click(&arena, e->data, e->len, err) != NULL
+			? event_click(decoder, &arena, e->data, e->len, err) !=
+				  NULL
 			: event_link(&arena, e->data, e->len, err) != NULL;
 	arena_free(&arena);
+	click_decoder_free(decoder);
 	return taken;
 }
 
