@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "aggregator/api/links/archive.h"
 #include "aggregator/settle/owner_days.h"
@@ -134,35 +136,93 @@ static void put_is_left(struct buf *sql, const struct forget_list *list)
 		      " OR campaign != '' OR notEmpty(tags)))");
 }
 
-static void put_of_link(struct buf *sql, const struct forget_list *list,
-			const char *column, const char *nothing)
+/* A column of clicks, and the text that is left of it, "" for its type's
+ * default; NULL: it is kept. */
+struct forgotten_column {
+	const char *name, *type, *left;
+};
+
+static const struct forgotten_column columns_of_visitors[] = {
+#define COLUMN(name, type, left, write) {#name, type, left},
+#define RUN(name, type, left, write)	{#name, type, left},
+#define PLACE(name, type, left, write)	{#name, type, left},
+#define AGENT(name, type, left, write)	{#name, type, left},
+#include "schemas/click_columns.inc"
+};
+
+static const struct forgotten_column columns_of_links[] = {
+#define COLUMN(name, type, left, write) {#name, type, left},
+#define RUN(name, type, left, write)	{#name, type, left},
+#define OF_VISITOR(text)		NULL
+#define OF_LINK(text)			text
+#include "schemas/click_columns.inc"
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static bool begins_with(const char *type, const char *word)
 {
-	buf_printf(sql, ", %s = if(", column);
-	put_is_link(sql, list);
-	buf_printf(sql, ", %s, %s)", nothing, column);
+	return !strncmp(type, word, strlen(word));
+}
+
+/* Types that are not named have no value that a literal gives. */
+static void put_left(struct buf *sql, const struct forgotten_column *c)
+{
+	if (begins_with(c->type, "LowCardinality(String)") ||
+	    begins_with(c->type, "String"))
+		buf_printf(sql, "'%s'", c->left);
+	else if (begins_with(c->type, "UInt") || begins_with(c->type, "Float"))
+		buf_puts(sql, "0");
+	else if (begins_with(c->type, "FixedString("))
+		buf_printf(sql, "toFixedString('', %s",
+			   c->type + strlen("FixedString("));
+	else if (begins_with(c->type, "IPv6"))
+		buf_puts(sql, "toIPv6('::')");
+	else if (begins_with(c->type, "Map("))
+		buf_printf(sql, "CAST(map(), '%s')", c->type);
+	else if (begins_with(c->type, "Array("))
+		buf_printf(sql, "CAST([], '%s')", c->type);
+	else
+		buf_printf(sql, "defaultValueOfTypeName('%s')", c->type);
+}
+
+static void put_columns_of_visitors(struct buf *sql)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < COUNT(columns_of_visitors); i++) {
+		const struct forgotten_column *c = &columns_of_visitors[i];
+
+		if (!c->left)
+			continue;
+		buf_printf(sql, "%s%s = ", comma, c->name);
+		put_left(sql, c);
+		comma = ", ";
+	}
+}
+
+static void put_columns_of_links(struct buf *sql,
+				 const struct forget_list *list)
+{
+	for (size_t i = 0; i < COUNT(columns_of_links); i++) {
+		const struct forgotten_column *c = &columns_of_links[i];
+
+		if (!c->left)
+			continue;
+		buf_printf(sql, ", %s = if(", c->name);
+		put_is_link(sql, list);
+		buf_puts(sql, ", ");
+		put_left(sql, c);
+		buf_printf(sql, ", %s)", c->name);
+	}
 }
 
 void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
 		       int64_t start)
 {
-	buf_puts(
-		sql,
-		"ALTER TABLE clicks UPDATE ip = toIPv6('::'), "
-		"unique_identity = " NOBODY ", continent = '', country = '', "
-		"region = '', city = '', postal_code = '', latitude = 0, "
-		"longitude = 0, accuracy_radius = 0, time_zone = '', asn = 0, "
-		"as_org = '', user_agent = '', ua_family = 'Other', "
-		"ua_version = '', os_family = 'Other', os_version = '', "
-		"device_family = 'Other', device_brand = '', "
-		"device_model = '', device_class = 'other', referrer = '', "
-		"referrer_host = '', channel = 'unknown', language = '', "
-		"query = '', utm_source = '', utm_medium = '', "
-		"utm_campaign = '', utm_term = '', utm_content = '', "
-		"cookies = CAST(map(), 'Map(LowCardinality(String), String)'), "
-		"purpose = '', trace_id = ''");
-	put_of_link(sql, list, "campaign", "''");
-	put_of_link(sql, list, "tags",
-		    "CAST([], 'Array(LowCardinality(String))')");
+	buf_puts(sql, "ALTER TABLE clicks UPDATE ");
+	put_columns_of_visitors(sql);
+	put_columns_of_links(sql, list);
 	put_in_day(sql, start);
 	put_is_left(sql, list);
 }

@@ -27,8 +27,8 @@ void forget_sql_find(struct buf *sql, const struct forget_list *list,
 
 /*
  * Changes rows of `clicks` of the day that begins at `start`: a changed row
- * still shows that there was a click and its verdict.  Collectors write such
- * events in the same way (collector/enrich/enricher.c).
+ * still shows that there was a click and its verdict. schemas/click_columns.inc
+ * says what is left of each column, here and in rows that collectors write.
  */
 void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
 		       int64_t start);

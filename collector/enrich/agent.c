@@ -87,8 +87,8 @@ static void put_text(struct agent_lookup *l, const char *text)
 
 static void put_columns(struct agent_lookup *l, const struct head *head)
 {
-#define AGENT(name, type, write) write;
-#include "collector/enrich/click_columns.inc"
+#define AGENT(name, type, left, write) write;
+#include "schemas/click_columns.inc"
 }
 
 static struct verdict find_verdict(struct agent_lookup *l, const char *text,

@@ -9,7 +9,6 @@
 #include "collector/enrich/lookups.h"
 #include "collector/enrich/row.h"
 #include "common/clock.h"
-#include "common/drop_const.h"
 
 /* The clocks of edges may be ahead of Kafka's by this much. */
 #define AHEAD_MAX (5 * CLOCK_MINUTE)
@@ -182,7 +181,7 @@ int enricher_facts(struct enricher *e, const struct event_origin *origin,
 {
 	const ProtobufCBinaryData *ua = &click->user_agent;
 
-	facts->forgotten = false;
+	facts->forgotten = facts->link_forgotten = false;
 	facts->ts = clamp_time(e, click->time_ms, origin->append_ms);
 	facts->max_text = (size_t)e->settings->max_text;
 	facts->places = e->lookups->places;
@@ -225,8 +224,9 @@ static void apply_burst(struct enricher *e, const Shortloop__Click *click,
 /* --- forgotten visitors and links -------------------------------------------
  *
  * A row stays, so that each event has one.  It loses what identifies the
- * visitor, and keeps the verdict by which it was counted.  `aggregator forget`
- * makes the same of stored rows (aggregator/forget/forget_sql.c).
+ * visitor, and keeps the verdict by which it was counted: row.c writes what
+ * schemas/click_columns.inc leaves, and `aggregator forget` makes the same of
+ * stored rows.
  */
 
 /* An event that is late or sent again has two times: the earlier one counts. */
@@ -242,39 +242,15 @@ static bool is_visitor_forgotten(const struct enricher *e,
 	return forgotten_has_visitor(e->forgotten, facts->identity, at);
 }
 
-static void forget_visitor(Shortloop__Click *click, struct click_facts *facts)
+static void apply_forgotten(const struct enricher *e,
+			    const struct event_origin *origin,
+			    const Shortloop__Click *click,
+			    struct click_facts *facts)
 {
-	const ProtobufCBinaryData nothing = {0, NULL};
-
-	click->user_agent = click->referrer = click->query =
-		click->accept_language = click->trace_id = nothing;
-	click->n_cookies = 0;
-	click->prefetch = drop_const("");
-	facts->has_ip = false;
-	memset(facts->stored_ip, 0, sizeof(facts->stored_ip));
-	memset(facts->identity, 0, sizeof(facts->identity));
-	facts->forgotten = true;
-}
-
-/* Returns the click from which the row is made, or *room with the remaining
- * parts of the click. */
-static const Shortloop__Click *
-remove_forgotten_parts(const struct enricher *e,
-		       const struct event_origin *origin,
-		       const Shortloop__Click *click, Shortloop__Click *room,
-		       struct click_facts *facts)
-{
-	bool link = forgotten_has_link(e->forgotten, click->link_id);
-
-	if (!link && !is_visitor_forgotten(e, origin, click, facts))
-		return click;
-	*room = *click;
-	forget_visitor(room, facts);
-	if (link) {
-		room->campaign = drop_const("");
-		room->n_tags = 0;
-	}
-	return room;
+	facts->link_forgotten =
+		forgotten_has_link(e->forgotten, click->link_id);
+	facts->forgotten = facts->link_forgotten ||
+			   is_visitor_forgotten(e, origin, click, facts);
 }
 
 /* Removes an incomplete row if memory ran out. */
@@ -298,7 +274,6 @@ int enricher_click_row(struct enricher *e, const struct event_origin *origin,
 		       int64_t *ret_ts, struct error *err)
 {
 	struct row_origin where = {epoch_of(e, origin), origin};
-	Shortloop__Click room;
 	struct click_facts facts;
 	size_t start = rows->len;
 
@@ -306,7 +281,7 @@ int enricher_click_row(struct enricher *e, const struct event_origin *origin,
 		return -1;
 	apply_burst(e, click, &facts);
 	if (!forgotten_is_empty(e->forgotten))
-		click = remove_forgotten_parts(e, origin, click, &room, &facts);
+		apply_forgotten(e, origin, click, &facts);
 	row_append_click(rows, &where, click, &facts);
 	if (finish_row(rows, start, err) < 0)
 		return -1;

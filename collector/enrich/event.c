@@ -30,11 +30,11 @@ static void set_reason(const struct arena *arena, struct error *err)
 		error_set(err, ERROR_INPUT, "not a protobuf message");
 }
 
-#define FIRST(name, type, write)  {#name, type},
-#define COLUMN(name, type, write) {#name, type},
-#define RUN(name, type, write)	  {#name, type},
+#define FIRST(name, type, left, write)	{#name, type},
+#define COLUMN(name, type, left, write) {#name, type},
+#define RUN(name, type, left, write)	{#name, type},
 static const struct wire_column click_columns[] = {
-#include "collector/enrich/click_columns.inc"
+#include "schemas/click_columns.inc"
 	{NULL, NULL}};
 #define COLUMN(name, type, write) {#name, type},
 static const struct wire_column link_columns[] = {

@@ -11,20 +11,20 @@
 
 /* The columns of a row, in order. */
 enum click_column {
-#define COLUMN(name, type, write) COLUMN_##name,
-#define RUN(name, type, write)	  COLUMN_##name,
-#define PLACE(name, type, write)  COLUMN_##name,
-#define AGENT(name, type, write)  COLUMN_##name,
-#include "collector/enrich/click_columns.inc"
+#define COLUMN(name, type, left, write) COLUMN_##name,
+#define RUN(name, type, left, write)	COLUMN_##name,
+#define PLACE(name, type, left, write)	COLUMN_##name,
+#define AGENT(name, type, left, write)	COLUMN_##name,
+#include "schemas/click_columns.inc"
 	COLUMN_COUNT
 };
 
 static const char *const types[] = {
-#define COLUMN(name, type, write) type,
-#define RUN(name, type, write)	  type,
-#define PLACE(name, type, write)  type,
-#define AGENT(name, type, write)  type,
-#include "collector/enrich/click_columns.inc"
+#define COLUMN(name, type, left, write) type,
+#define RUN(name, type, left, write)	type,
+#define PLACE(name, type, left, write)	type,
+#define AGENT(name, type, left, write)	type,
+#include "schemas/click_columns.inc"
 };
 
 struct event_value {
@@ -33,27 +33,6 @@ struct event_value {
 };
 
 /* --- row ------------------------------------------------------------------ */
-
-/* Returns 0 if the type has no fixed width. */
-static size_t width_of(const char *type)
-{
-	switch (type[0]) {
-	case 'U':
-		if (type[1] == 'U') /* UUID */
-			return 16;
-		return type[4] == '1' ? 2 : type[4] == '3' ? 4 : 8;
-	case 'D': /* DateTime64 */
-		return 8;
-	case 'I': /* Int8, IPv6 */
-		return type[1] == 'n' ? 1 : 16;
-	case 'B':
-		return 1;
-	case 'F': /* Float32, FixedString(20) */
-		return type[1] == 'l' ? 4 : 20;
-	default:
-		return 0;
-	}
-}
 
 static bool read_text(const char **at, const char *end, struct event_value *ret)
 {
@@ -83,7 +62,7 @@ static bool skip_texts(const char **at, const char *end, unsigned each)
 static bool read_value(const char **at, const char *end, const char *type,
 		       struct event_value *ret)
 {
-	size_t width = width_of(type);
+	size_t width = rowbinary_width(type);
 
 	if (!width && type[0] == 'A')
 		return skip_texts(at, end, 1);

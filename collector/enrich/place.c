@@ -84,8 +84,8 @@ static void put_text(struct buf *row, struct geo_text t)
 
 static void put_record(struct buf *row, const struct geo_record *r)
 {
-#define PLACE(name, type, write) write;
-#include "collector/enrich/click_columns.inc"
+#define PLACE(name, type, left, write) write;
+#include "schemas/click_columns.inc"
 }
 
 /* Returns the network of an address, never 0; *ret_bits is its length. */

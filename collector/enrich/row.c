@@ -33,12 +33,12 @@ static void put_texts(struct buf *row, char *const *texts, size_t count)
 /* --- clicks --------------------------------------------------------------- */
 
 const char row_click_columns[] =
-#define FIRST(name, type, write)  #name " " type
-#define COLUMN(name, type, write) ", " #name " " type
-#define RUN(name, type, write)	  "; " #name " " type
-#define PLACE(name, type, write)  COLUMN(name, type, write)
-#define AGENT(name, type, write)  COLUMN(name, type, write)
-#include "collector/enrich/click_columns.inc"
+#define FIRST(name, type, left, write)	#name " " type
+#define COLUMN(name, type, left, write) ", " #name " " type
+#define RUN(name, type, left, write)	"; " #name " " type
+#define PLACE(name, type, left, write)	COLUMN(name, type, left, write)
+#define AGENT(name, type, left, write)	COLUMN(name, type, left, write)
+#include "schemas/click_columns.inc"
 	;
 
 /* No valid value is longer. */
@@ -74,36 +74,18 @@ static void put_purpose(struct buf *row, const Shortloop__Click *click)
 			 strnlen(click->prefetch, PURPOSE_MAX));
 }
 
-/* The columns AGENT of click_columns.inc for a forgotten visitor: the values of
- * an empty user agent, but not a robot's device. */
-static const char no_agent[] = "\x05"
-			       "Other"
-			       "\0"
-			       "\x05"
-			       "Other"
-			       "\0"
-			       "\x05"
-			       "Other"
-			       "\0"
-			       "\0"
-			       "\x05"
-			       "other";
-
-static void put_agent(struct buf *row, const struct click_facts *facts)
-{
-	if (facts->forgotten)
-		buf_append(row, no_agent, sizeof(no_agent) - 1);
-	else
-		buf_append(row, facts->agent.columns, facts->agent.columns_len);
-}
+/* Findings in the texts of a click. */
+struct click_findings {
+	struct utm utm;
+	struct referrer referrer;
+	char language[LANGUAGE_MAX + 1];
+};
 
 static void put_channel(struct buf *row, const struct click_facts *facts,
-			const struct utm *utm, const struct referrer *referrer)
+			const struct click_findings *found)
 {
-	put_text(row, facts->forgotten
-			      ? "unknown"
-			      : channel_of_visit(utm, referrer->channel,
-						 facts->sources));
+	put_text(row, channel_of_visit(&found->utm, found->referrer.channel,
+				       facts->sources));
 }
 
 static void put_cookies(struct buf *row, const Shortloop__Click *click)
@@ -129,23 +111,59 @@ static void put_trace_id(struct buf *row, const Shortloop__Click *click)
 	rowbinary_string(row, hex, sizeof(hex) - 1);
 }
 
+static void put_whole_click(struct buf *row, const struct row_origin *origin,
+			    const Shortloop__Click *click,
+			    const struct click_facts *facts,
+			    const struct click_findings *found)
+{
+#define COLUMN(name, type, left, write) write;
+#define RUN(name, type, left, write)	write;
+#define COPY(write)			write;
+#include "schemas/click_columns.inc"
+}
+
+/* Writes what forgetting leaves of a column; returns false if that is its
+ * value. */
+static bool put_left(struct buf *row, const char *type, const char *left)
+{
+	if (left)
+		rowbinary_default(row, type, left);
+	return left;
+}
+
+static void put_forgotten_click(struct buf *row,
+				const struct row_origin *origin,
+				const Shortloop__Click *click,
+				const struct click_facts *facts,
+				const struct click_findings *found)
+{
+#define OF_LINK(text) (facts->link_forgotten ? (text) : NULL)
+#define COLUMN(name, type, left, write)                                        \
+	if (!put_left(row, type, left)) {                                      \
+		write;                                                         \
+	}
+#define RUN(name, type, left, write)   COLUMN(name, type, left, write)
+#define PLACE(name, type, left, write) rowbinary_default(row, type, left);
+#define AGENT(name, type, left, write) rowbinary_default(row, type, left);
+#include "schemas/click_columns.inc"
+}
+
 void row_append_click(struct buf *row, const struct row_origin *origin,
 		      const Shortloop__Click *click,
 		      const struct click_facts *facts)
 {
-	struct utm utm;
-	struct referrer referrer;
-	char language[LANGUAGE_MAX + 1];
+	struct click_findings found;
 
-	utm_parse((const char *)click->query.data, click->query.len, &utm);
+	utm_parse((const char *)click->query.data, click->query.len,
+		  &found.utm);
 	referrer_parse((const char *)click->referrer.data, click->referrer.len,
-		       click->domain, facts->sources, &referrer);
+		       click->domain, facts->sources, &found.referrer);
 	language_parse((const char *)click->accept_language.data,
-		       click->accept_language.len, language);
-#define COLUMN(name, type, write) write;
-#define RUN(name, type, write)	  write;
-#define COPY(write)		  write;
-#include "collector/enrich/click_columns.inc"
+		       click->accept_language.len, found.language);
+	if (facts->forgotten)
+		put_forgotten_click(row, origin, click, facts, &found);
+	else
+		put_whole_click(row, origin, click, facts, &found);
 }
 
 /* --- links ---------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /*
  * row.h - writes rows of the tables clicks and links in RowBinary, from events
- * and the facts found about them.  Their columns are in click_columns.inc and
- * link_columns.inc.
+ * and the facts found about them.  Their columns are in
+ * schemas/click_columns.inc and link_columns.inc.
  */
 #ifndef COLLECTOR_ENRICH_ROW_H
 #define COLLECTOR_ENRICH_ROW_H
@@ -45,9 +45,10 @@ struct click_facts {
 	 * bursts may change it. */
 	const struct verdict_rule *rule;
 	uint32_t rules; /* number of the verdict's rules */
-	/* The visitor is forgotten: no data of the visitor is stored; the agent
-	 * is not parsed. */
+	/* The visitor is forgotten, alone or with the link: the row has what
+	 * schemas/click_columns.inc leaves. */
 	bool forgotten;
+	bool link_forgotten;
 	size_t max_text;
 	struct place_lookup *places;
 	const struct sources *sources;

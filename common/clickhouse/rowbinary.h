@@ -89,4 +89,11 @@ static inline void rowbinary_fixed(struct buf *b, const void *data, size_t len)
 	buf_append(b, data, len);
 }
 
+/* Returns the width of a type's values in bytes; 0: they have no fixed one. The
+ * type is one that columns.h sends. */
+size_t rowbinary_width(const char *type);
+
+/* Appends a type's default: zeros, no elements, or for a text `text`. */
+void rowbinary_default(struct buf *b, const char *type, const char *text);
+
 #endif

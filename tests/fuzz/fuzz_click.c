@@ -85,11 +85,11 @@ static uint64_t read_count(struct reader *r)
 
 /* The types of a row, from the collector's own list. */
 static const char *const click_types[] = {
-#define COLUMN(name, type, write) type,
-#define RUN(name, type, write)	  type,
-#define PLACE(name, type, write)  type,
-#define AGENT(name, type, write)  type,
-#include "collector/enrich/click_columns.inc"
+#define COLUMN(name, type, left, write) type,
+#define RUN(name, type, left, write)	type,
+#define PLACE(name, type, left, write)	type,
+#define AGENT(name, type, left, write)	type,
+#include "schemas/click_columns.inc"
 	NULL};
 static const char *const link_types[] = {
 #define COLUMN(name, type, write) type,

@@ -12,8 +12,8 @@ import pytest
 import requests
 
 from support.asking import ask, ask_range, settled
-from support.clicks import (counted, expected_data, instant, make_click, rfc3339,
-                            some_clicks)
+from support.clicks import (counted, expected_data, instant, left_columns, make_click,
+                            rfc3339, some_clicks)
 from support.fault_proxy import QUICK, ClickHouseProxy
 from support.keeping import (CLICKHOUSE, CLICKS, DAY, FROM, LINKS, OWNERS, PATIENCE, RAW_DAYS, SOON,
                              TO, dropped_days, keeper, of_owner, wait_gone, wait_sealed,
@@ -21,9 +21,8 @@ from support.keeping import (CLICKHOUSE, CLICKS, DAY, FROM, LINKS, OWNERS, PATIE
 from support.program import eventually
 
 
-NOBODY = "\0" * 20
-BLANK = {"unique_identity": NOBODY, "ip": "::", "country": "", "device_class": "other",
-         "ua_family": "Other"}
+OF_VISITOR, OF_LINK = left_columns("OF_VISITOR"), left_columns("OF_LINK")
+NOBODY = OF_VISITOR["unique_identity"]
 
 
 @pytest.fixture
@@ -50,8 +49,8 @@ def without(rows, visitors=(), links=()):
     """Returns the expected rows afterwards."""
     def left(row):
         if row["link_id"] in links:
-            return {**row, **BLANK, "tags": [], "campaign": ""}
-        return {**row, **BLANK} if row["unique_identity"] in visitors else row
+            return {**row, **OF_VISITOR, **OF_LINK}
+        return {**row, **OF_VISITOR} if row["unique_identity"] in visitors else row
     return [left(row) for row in rows]
 
 

@@ -6,11 +6,15 @@ import datetime
 import hashlib
 import json
 import random
+import re
 import time
 import uuid
 import zoneinfo
 
+import servers
+
 UTC = datetime.timezone.utc
+CLICK_COLUMNS = servers.ROOT / "schemas/click_columns.inc"
 SLOT = 900
 # All settled dimensions; those with states of visitors come first.
 VISITED = ("country", "device_class", "verdict", "outcome", "channel")
@@ -20,6 +24,29 @@ DIMENSIONS = (*VISITED, "city", "os_family", "ua_family", "language", "referrer_
 DAILY = ("continent", "region", "asn", "device_brand", "device_model", "ua_version",
          "os_version", "verdict_reason", "utm_source", "utm_medium", "utm_campaign",
          "utm_term", "utm_content")
+
+
+def left_columns(whose):
+    """Returns what forgetting leaves of the columns that are OF_VISITOR or OF_LINK, as
+    ClickHouse says it: the texts of schemas/click_columns.inc, or the type's default."""
+    found = {}
+    for kind, name, column_type, left in re.findall(
+            r"^([A-Z]+)\((\w+), (.*?), (KEPT|(?:OF_[A-Z]+\()?\"\w*\"\)?), ",
+            CLICK_COLUMNS.read_text(), re.M):
+        of = "OF_VISITOR" if kind in ("PLACE", "AGENT") else left.partition("(")[0]
+        if of == whose:
+            found[name] = _left(column_type, left.split('"')[1])
+    return found
+
+
+def _left(column_type, text):
+    if column_type.startswith(('"UInt', '"Float')):
+        return 0
+    if column_type.startswith('"Array'):
+        return []
+    if column_type.startswith('"Map'):
+        return {}
+    return {'"IPv6"': "::", '"FixedString(20)"': "\0" * 20}.get(column_type, text)
 
 
 def instant(text):

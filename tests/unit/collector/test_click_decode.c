@@ -283,7 +283,7 @@ struct longer_click {
 	ProtobufCBinaryData blob;
 	size_t n_names;
 	char **names;
-	/* Their type, and their label are left to protobuf-c. */
+	/* Neither this type nor this label is decoded here. */
 	int32_t depth;
 	char *note;
 };

@@ -18,11 +18,11 @@ struct column {
 	const char *name, *type;
 };
 
-#define FIRST(name, type, write)  {#name, type},
-#define COLUMN(name, type, write) {#name, type},
-#define RUN(name, type, write)	  {#name, type},
+#define FIRST(name, type, left, write)	{#name, type},
+#define COLUMN(name, type, left, write) {#name, type},
+#define RUN(name, type, left, write)	{#name, type},
 static const struct column click_columns[] = {
-#include "collector/enrich/click_columns.inc"
+#include "schemas/click_columns.inc"
 	{NULL, NULL}};
 #undef RUN
 #define COLUMN(name, type, write) {#name, type},

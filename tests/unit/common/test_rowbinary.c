@@ -82,6 +82,51 @@ static void lengths_are_leb128(void **state)
 		     15);
 }
 
+static void a_type_of_fixed_width_says_it(void **state)
+{
+	static const struct {
+		const char *type;
+		size_t width;
+	} types[] = {
+		{"Bool", 1},
+		{"Int8", 1},
+		{"UInt8", 1},
+		{"UInt16", 2},
+		{"UInt32", 4},
+		{"Float32", 4},
+		{"Int64", 8},
+		{"UInt64", 8},
+		{"Float64", 8},
+		{"UUID", 16},
+		{"IPv6", 16},
+		{"FixedString(20)", 20},
+		{"String", 0},
+		{"DateTime64(3, 'UTC')", 8},
+		{"LowCardinality(String)", 0},
+		{"Array(LowCardinality(String))", 0},
+		{"Map(LowCardinality(String), String)", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		assert_int_equal(rowbinary_width(types[i].type),
+				 types[i].width);
+}
+
+static void a_default_is_zeros_or_a_text(void **state)
+{
+	struct buf b = {0};
+
+	(void)state;
+	rowbinary_default(&b, "FixedString(3)", "");
+	rowbinary_default(&b, "UInt16", "");
+	assert_bytes(&b, "\0\0\0\0\0", 5);
+	rowbinary_default(&b, "LowCardinality(String)", "Other");
+	rowbinary_default(&b, "String", "");
+	rowbinary_default(&b, "Array(LowCardinality(String))", "");
+	assert_bytes(&b, "\5Other\0\0", 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -91,6 +136,8 @@ int main(void)
 		cmocka_unit_test(a_short_string_has_one_length_byte),
 		cmocka_unit_test(an_empty_string_is_a_zero),
 		cmocka_unit_test(lengths_are_leb128),
+		cmocka_unit_test(a_type_of_fixed_width_says_it),
+		cmocka_unit_test(a_default_is_zeros_or_a_text),
 	};
 
 	return cmocka_run_group_tests_name("rowbinary", tests, NULL, NULL);
