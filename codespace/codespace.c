@@ -179,11 +179,6 @@ void codespace_free(struct codespace *cs)
 	free(cs);
 }
 
-unsigned codespace_base(const struct codespace *cs)
-{
-	return cs->base;
-}
-
 uint64_t codespace_capacity(const struct codespace *cs)
 {
 	return cs->capacity;

@@ -60,8 +60,6 @@ struct codespace *codespace_new(const struct codespace_options *options,
 				struct error *err);
 void codespace_free(struct codespace *cs); /* wipes the keys; NULL accepted */
 
-unsigned codespace_base(const struct codespace *cs);
-
 /* Returns the number of ids: min(base^(length-1), 2^42). */
 uint64_t codespace_capacity(const struct codespace *cs);
 

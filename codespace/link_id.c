@@ -45,8 +45,3 @@ bool link_id_is_blockless(uint64_t link_id)
 {
 	return link_id >> SPACE_SHIFT == LINK_SPACE_BLOCKLESS;
 }
-
-uint64_t link_id_snowflake(uint64_t link_id)
-{
-	return link_id & ((UINT64_C(1) << SPACE_SHIFT) - 1);
-}

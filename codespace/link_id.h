@@ -42,9 +42,8 @@ struct link_id_parts link_id_unpack(uint64_t link_id);
  * SNOWFLAKE_LINK_SEQUENCE bits. */
 uint64_t link_id_blockless(uint64_t snowflake);
 
-/* Returns true for a link without a block.  Only then link_id_snowflake returns
- * its snowflake, and link_id_unpack nothing of use. */
+/* Returns true for a link without a block, for which link_id_unpack returns
+ * nothing of use. */
 bool link_id_is_blockless(uint64_t link_id);
-uint64_t link_id_snowflake(uint64_t link_id);
 
 #endif

@@ -174,8 +174,3 @@ int64_t snowflake_ms(uint64_t id, unsigned sequence_bits)
 	return (int64_t)(id >> (SNOWFLAKE_NODE_BITS + sequence_bits)) +
 	       SNOWFLAKE_EPOCH;
 }
-
-unsigned snowflake_node(uint64_t id, unsigned sequence_bits)
-{
-	return (unsigned)(id >> sequence_bits) & (SNOWFLAKE_NODES - 1);
-}

@@ -80,6 +80,4 @@ int64_t snowflake_end(struct snowflake *s);
  * lead. */
 int64_t snowflake_ms(uint64_t id, unsigned sequence_bits);
 
-unsigned snowflake_node(uint64_t id, unsigned sequence_bits);
-
 #endif

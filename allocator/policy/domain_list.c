@@ -237,9 +237,3 @@ size_t domain_list_count(const struct domain_list *list)
 {
 	return list->count;
 }
-
-size_t domain_list_bytes(const struct domain_list *list)
-{
-	return sizeof(*list) + list->pool.cap +
-	       list->slots * (sizeof(*list->offsets) + sizeof(*list->tags));
-}

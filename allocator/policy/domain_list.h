@@ -38,6 +38,5 @@ void domain_list_free(struct domain_list *list); /* NULL accepted */
 bool domain_list_has(const struct domain_list *list, const struct host *host);
 
 size_t domain_list_count(const struct domain_list *list);
-size_t domain_list_bytes(const struct domain_list *list); /* memory */
 
 #endif

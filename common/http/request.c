@@ -162,11 +162,6 @@ unsigned http_minor_version(const struct http_request *req)
 	return req->parser.http_minor;
 }
 
-bool http_client_gone(const struct http_request *req)
-{
-	return req->stream ? stream_is_lost(req) : req->conn->fd < 0;
-}
-
 void http_on_client_gone(struct http_request *req, void (*fn)(void *arg),
 			 void *arg)
 {

@@ -54,10 +54,6 @@ struct http_slice http_cookie_get(const struct http_request *req,
  * socket. */
 const struct sockaddr_storage *http_peer(const struct http_request *req);
 
-/* Returns true if the client no longer waits for the answer: expensive work can
- * be skipped.  The reply must still be given. */
-bool http_client_gone(const struct http_request *req);
-
 /*
  * Calls fn(arg) once, on the loop's thread, when the client goes or closes its
  * side before it is answered, or the listener is freed, so that work for it

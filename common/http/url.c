@@ -16,8 +16,8 @@ static int read_hex_byte(const char *text, size_t len)
 	return low >= 0 ? high * 16 + low : -1;
 }
 
-static int decode_escapes(struct http_slice text, bool plus_is_space, char *out,
-			  struct error *err)
+/* Decodes %XX, and '+' as a space. */
+static int decode_escapes(struct http_slice text, char *out, struct error *err)
 {
 	size_t i;
 	int c;
@@ -27,7 +27,7 @@ static int decode_escapes(struct http_slice text, bool plus_is_space, char *out,
 		if (c == '%') {
 			c = read_hex_byte(text.data + i + 1, text.len - i - 1);
 			i += 2;
-		} else if (c == '+' && plus_is_space) {
+		} else if (c == '+') {
 			c = ' ';
 		}
 		if (c < 0)
@@ -39,11 +39,6 @@ static int decode_escapes(struct http_slice text, bool plus_is_space, char *out,
 	}
 	*out = '\0';
 	return 0;
-}
-
-int url_decode(struct http_slice text, char *out, struct error *err)
-{
-	return decode_escapes(text, false, out, err);
 }
 
 char url_take_decoded(struct http_slice *text)
@@ -65,7 +60,7 @@ static int decode_new(struct http_slice text, char **ret_text,
 
 	if (!out)
 		return error_set_nomem(err);
-	if (decode_escapes(text, true, out, err) < 0) {
+	if (decode_escapes(text, out, err) < 0) {
 		free(out);
 		return -1;
 	}

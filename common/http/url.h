@@ -30,10 +30,6 @@ void url_params_free(struct url_params *params);
 /* Returns the first value of that key, or NULL. */
 const char *url_param_get(const struct url_params *params, const char *key);
 
-/* Decodes %XX into `out` (at least text.len + 1 bytes), NUL-terminated.  A bad
- * escape or a NUL byte is ERROR_INPUT. */
-int url_decode(struct http_slice text, char *out, struct error *err);
-
 /* Takes a character off the front of the text, which is not empty: %XX becomes
  * the byte that it encodes, and the '%' of a bad escape is plain. */
 char url_take_decoded(struct http_slice *text);

@@ -327,11 +327,6 @@ int kafka_tail_next(struct kafka_tail *t, int timeout_ms,
 	return 1;
 }
 
-size_t kafka_tail_partitions(const struct kafka_tail *t)
-{
-	return t->count;
-}
-
 int64_t kafka_tail_lag(const struct kafka_tail *t)
 {
 	int64_t low, high, lag = 0;

@@ -42,8 +42,6 @@ void kafka_tail_close(struct kafka_tail *t);
 int kafka_tail_next(struct kafka_tail *t, int timeout_ms,
 		    struct kafka_record *ret_record, struct error *err);
 
-/* Returns the number of partitions that are read. */
-size_t kafka_tail_partitions(const struct kafka_tail *t);
 /* Returns the number of records that the brokers have announced and that were
  * not taken yet. */
 int64_t kafka_tail_lag(const struct kafka_tail *t);

@@ -353,11 +353,6 @@ counters_file_origin(const struct counters_file *f)
 	return &f->origin;
 }
 
-size_t counters_file_writers(const struct counters_file *f)
-{
-	return f->header->writers;
-}
-
 struct hour_totals *counters_file_totals(struct counters_file *f, size_t writer)
 {
 	return &f->totals[writer];

@@ -69,7 +69,6 @@ int counters_file_list(const char *dir, struct owned_files *ret,
 /* The strings are valid as long as the file. */
 const struct counters_origin *
 counters_file_origin(const struct counters_file *f);
-size_t counters_file_writers(const struct counters_file *f);
 struct hour_totals *counters_file_totals(struct counters_file *f,
 					 size_t writer);
 

@@ -22,14 +22,6 @@ void hour_table_add(struct hour_table *t, const struct hour_counts *counts)
 		item->n[i] += counts->n[i];
 }
 
-const struct hour_counts *hour_table_find(const struct hour_table *t,
-					  int64_t hour)
-{
-	const struct hour_counts *item = &t->items[place_of(hour)];
-
-	return item->hour == hour ? item : NULL;
-}
-
 /* --- a writer's totals ---------------------------------------------------- */
 
 /* Returns false if the place is empty.  If it changes to another hour

@@ -64,10 +64,6 @@ struct hour_table {
  * dropped; if that place has a newer hour, nothing is added. */
 void hour_table_add(struct hour_table *t, const struct hour_counts *counts);
 
-/* Returns NULL if the table does not have that hour. */
-const struct hour_counts *hour_table_find(const struct hour_table *t,
-					  int64_t hour);
-
 /* The counts of one hour of one writer, which other threads read meanwhile. */
 struct hour_total {
 	_Atomic int64_t hour; /* 0: empty, or changing to another hour */

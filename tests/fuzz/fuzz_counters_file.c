@@ -58,7 +58,6 @@ static void read_counters(void)
 		counters_file_is_empty(f);
 		if (strlen(counters_file_origin(f)->instance) > 4096 ||
 		    strlen(counters_file_origin(f)->edge) > 4096 ||
-		    counters_file_writers(f) == 0 ||
 		    counters_file_next_sequence(f) ==
 			    counters_file_next_sequence(f))
 			abort();

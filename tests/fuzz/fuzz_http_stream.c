@@ -110,7 +110,7 @@ static void on_abort(struct http_request *req, void *arg)
 {
 	struct stage *s = arg;
 
-	assert(!s->lost && http_client_gone(req));
+	assert(!s->lost);
 	s->lost = true;
 	if (query_is(req, "late"))
 		loop_timer_set(s->later, 0);

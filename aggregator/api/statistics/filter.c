@@ -89,15 +89,6 @@ void filters_release(struct filters *f)
 
 /* --- matching ------------------------------------------------------------- */
 
-const struct filter *filters_find(const struct filters *f,
-				  const struct dimension *dimension)
-{
-	for (size_t i = 0; i < f->count; i++)
-		if (f->items[i].dimension == dimension)
-			return &f->items[i];
-	return NULL;
-}
-
 bool filter_takes(const struct filter *f, const char *value)
 {
 	size_t len = strlen(value);

@@ -40,9 +40,6 @@ int filters_add(struct filters *f, const struct dimension *dimension,
 		const char *text, struct error *err);
 void filters_release(struct filters *f);
 
-/* Returns the filter of that dimension, or NULL. */
-const struct filter *filters_find(const struct filters *f,
-				  const struct dimension *dimension);
 bool filter_takes(const struct filter *f, const char *value);
 
 /* Appends " AND ..." for each filter: a condition on a row of `clicks`, with

@@ -40,7 +40,6 @@ struct pattern_set {
 	struct pattern *patterns;
 	size_t count;
 	size_t cap;
-	size_t unfiltered;
 	bool jit;
 	bool prefilter;
 	struct automaton *automaton;
@@ -183,10 +182,8 @@ static int build_prefilter(struct pattern_set *set, struct error *err)
 		struct literals l =
 			literals_required(p->regex, common_words, &arena);
 
-		if (!l.count) {
+		if (!l.count)
 			bits_add(set->always, i);
-			set->unfiltered++;
-		}
 		ok = push_clauses(&words, p, i, &l);
 	}
 	if (ok && !arena.failed)
@@ -209,18 +206,12 @@ int pattern_set_compile(struct pattern_set *set, bool prefilter,
 		return build_prefilter(set, err);
 	for (size_t i = 0; i < set->count; i++)
 		bits_add(set->always, i);
-	set->unfiltered = set->count;
 	return 0;
 }
 
 size_t pattern_set_count(const struct pattern_set *set)
 {
 	return set->count;
-}
-
-size_t pattern_set_unfiltered(const struct pattern_set *set)
-{
-	return set->unfiltered;
 }
 
 const char *pattern_set_regex(const struct pattern_set *set, size_t index)

@@ -38,9 +38,6 @@ int pattern_set_compile(struct pattern_set *set, bool prefilter,
 			struct error *err);
 
 size_t pattern_set_count(const struct pattern_set *set);
-/* Returns the number of expressions without clauses: they are tried on every
- * text. */
-size_t pattern_set_unfiltered(const struct pattern_set *set);
 
 /* Returns the expression as it was added. */
 const char *pattern_set_regex(const struct pattern_set *set, size_t index);

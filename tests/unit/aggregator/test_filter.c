@@ -128,23 +128,6 @@ static void what_is_no_filter_is_refused(void **state)
 	assert_null(dimension_find_filter("nothing"));
 }
 
-static void a_filter_is_found_by_its_dimension(void **state)
-{
-	const struct dimension *city = dimension_find_filter("city"),
-			       *tag = dimension_find_filter("tag");
-	struct filters f = {0};
-	struct error err = {0};
-
-	(void)state;
-	assert_null(filters_find(&f, city));
-	assert_int_equal(add_filter(&f, "city", "a", &err), 0);
-	assert_int_equal(add_filter(&f, "tag", "b", &err), 0);
-	assert_ptr_equal(filters_find(&f, city), &f.items[0]);
-	assert_ptr_equal(filters_find(&f, tag), &f.items[1]);
-	filters_release(&f);
-	assert_null(filters_find(&f, city));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,7 +135,6 @@ int main(void)
 		cmocka_unit_test(conditions_name_their_parameters),
 		cmocka_unit_test(there_are_bounds),
 		cmocka_unit_test(what_is_no_filter_is_refused),
-		cmocka_unit_test(a_filter_is_found_by_its_dimension),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

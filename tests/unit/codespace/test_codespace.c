@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "codespace/code_run.h"
-
 /* A sanitizer makes each step about ten times slower. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -159,25 +157,6 @@ static void codes_made_together_are_those_made_one_by_one(void **state)
 		assert_many(cs, codespace_capacity(cs) - 1000, 1000);
 		codespace_free(cs);
 	}
-}
-
-static void a_run_gives_every_code_once_in_order(void **state)
-{
-	struct codespace *cs = open_space(7, 1);
-	char code[CODE_TEXT_MAX];
-	struct code_run run;
-
-	(void)state;
-	code_run_init(&run, cs, 12345, 12345 + 1000);
-	for (uint64_t id = 12345; id < 12345 + 1000; id++) {
-		codespace_encode(cs, id, code);
-		assert_string_equal(code_run_next(&run), code);
-	}
-	assert_null(code_run_next(&run));
-	assert_null(code_run_next(&run));
-	code_run_init(&run, cs, 5, 5);
-	assert_null(code_run_next(&run));
-	codespace_free(cs);
 }
 
 static void capacities_are_bounded_by_the_link_id(void **state)
@@ -383,7 +362,6 @@ int main(void)
 		cmocka_unit_test(random_ids_of_length_8_come_back),
 		cmocka_unit_test(the_ends_of_every_space_come_back),
 		cmocka_unit_test(codes_made_together_are_those_made_one_by_one),
-		cmocka_unit_test(a_run_gives_every_code_once_in_order),
 		cmocka_unit_test(capacities_are_bounded_by_the_link_id),
 		cmocka_unit_test(old_codes_decode_after_a_rotation),
 		cmocka_unit_test(another_secret_or_version_makes_other_codes),

@@ -35,7 +35,7 @@ struct stream_world {
 	size_t filled;
 	atomic_size_t taken, most_pending;
 	atomic_int ended, aborted;
-	atomic_bool gone; /* state at the end */
+	atomic_bool let_go; /* the held request was resumed or ended */
 };
 
 static inline bool stream_path_is(const struct http_request *req,
@@ -253,11 +253,11 @@ static inline void stream_let_go(void *arg)
 	w->held = NULL;
 	if (!req)
 		return;
-	atomic_store(&w->gone, http_client_gone(req));
-	if (http_client_gone(req))
+	if (atomic_load(&w->aborted))
 		http_stream_end(req);
 	else
 		http_stream_resume(req);
+	atomic_store(&w->let_go, true);
 }
 
 static inline int stream_start(struct stream_world *w)

@@ -152,9 +152,9 @@ static void a_request_outlives_its_client(void **state)
 	close(fd);
 	stream_wait(&w->aborted, 1);
 	world_post(&w->base, stream_let_go);
-	for (int i = 0; i < PATIENCE_MS && !atomic_load(&w->gone); i++)
+	for (int i = 0; i < PATIENCE_MS && !atomic_load(&w->let_go); i++)
 		usleep(1000);
-	assert_true(atomic_load(&w->gone));
+	assert_true(atomic_load(&w->let_go));
 }
 
 static void a_request_outlives_its_listener(void **state)

@@ -105,26 +105,6 @@ static void many_parameters_are_refused(void **state)
 	expect_param(query, "a", "");
 }
 
-static void a_plus_in_a_path_stays(void **state)
-{
-	char out[16];
-	struct error err;
-
-	(void)state;
-	assert_int_equal(url_decode(slice_of("a+b%2Fc"), out, &err), 0);
-	assert_string_equal(out, "a+b/c");
-}
-
-static void a_cut_escape_in_a_path_is_refused(void **state)
-{
-	char out[16];
-	struct error err;
-
-	(void)state;
-	assert_int_equal(url_decode(slice_of("a%4"), out, &err), -1);
-	assert_int_equal(err.code, ERROR_INPUT);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,8 +117,6 @@ int main(void)
 		cmocka_unit_test(bad_escapes_are_refused),
 		cmocka_unit_test(an_escaped_nul_is_refused),
 		cmocka_unit_test(many_parameters_are_refused),
-		cmocka_unit_test(a_plus_in_a_path_stays),
-		cmocka_unit_test(a_cut_escape_in_a_path_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

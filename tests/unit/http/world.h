@@ -54,7 +54,6 @@ struct world {
 	char *big;
 	struct http_request *later, *held;
 	atomic_int handled;
-	atomic_bool client_gone; /* the held request's state at the end */
 	atomic_int told_gone;
 	atomic_bool drained;
 	int again; /* used by the loop's thread */
@@ -228,7 +227,6 @@ static inline void world_finish_held(struct world *w)
 	w->held = NULL;
 	if (!req)
 		return;
-	atomic_store(&w->client_gone, http_client_gone(req));
 	world_echo(req);
 }
 

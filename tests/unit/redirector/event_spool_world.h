@@ -6,6 +6,7 @@
 #define TESTS_UNIT_REDIRECTOR_EVENT_SPOOL_WORLD_H
 
 #include "tests/unit/log_file.h"
+#include "tests/unit/redirector/hours.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -103,7 +104,7 @@ static inline uint64_t count_in_hour(struct world *w, enum hour_counter which)
 	const struct hour_counts *found;
 
 	hour_totals_add_to(&w->totals, &table);
-	found = hour_table_find(&table, HOUR);
+	found = find_hour(&table, HOUR);
 	return found ? found->n[which] : 0;
 }
 

@@ -1,3 +1,4 @@
+#include "tests/unit/redirector/hours.h"
 #include "tests/unit/unit.h"
 
 #include <pthread.h>
@@ -14,7 +15,7 @@ enum {
 static uint64_t count_in_hour(const struct hour_table *t, int64_t hour,
 			      enum hour_counter which)
 {
-	const struct hour_counts *counts = hour_table_find(t, hour);
+	const struct hour_counts *counts = find_hour(t, hour);
 
 	return counts ? counts->n[which] : 0;
 }
@@ -122,13 +123,13 @@ static void an_hour_that_was_forgotten_makes_counts_inexact(void **state)
 	hour_writer_count(&world->w, AT(later, 0), HOUR_HEAD);
 	read_all(world);
 	/* Another hour has its place; the hour was reported long ago. */
-	assert_null(hour_table_find(&world->t, NOON));
+	assert_null(find_hour(&world->t, NOON));
 	assert_int_equal(count_in_hour(&world->t, later, HOUR_HEAD), 1);
 	assert_false(world->t.inexact);
 	hour_writer_count(&world->w, AT(NOON, 0), HOUR_HEAD);
 	read_all(world);
 	assert_true(world->t.inexact);
-	assert_null(hour_table_find(&world->t, NOON));
+	assert_null(find_hour(&world->t, NOON));
 	assert_int_equal(count_in_hour(&world->t, later, HOUR_HEAD), 1);
 }
 

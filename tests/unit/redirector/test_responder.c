@@ -1,5 +1,6 @@
 /* Each answer is counted and has its event, in this order. */
 #include "tests/unit/redirector/answer_world.h"
+#include "tests/unit/redirector/hours.h"
 
 static uint64_t sum_counts(const uint64_t *n, size_t count)
 {
@@ -227,7 +228,7 @@ static void an_event_has_the_time_by_which_it_is_counted(void **state)
 	assert_true(w->event.time_ms <= clock_real_ms());
 	assert_int_equal(w->event.thread, AW_THREAD);
 	hour_totals_add_to(&w->totals, &table);
-	assert_non_null(hour_table_find(&table, w->event.time_ms / HOUR_MS));
+	assert_non_null(find_hour(&table, w->event.time_ms / HOUR_MS));
 	aw_stop(w);
 }
 
