@@ -26,6 +26,16 @@
 
 int64_t clock_real_ms(void);
 
+static inline int64_t clock_earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t clock_later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* For timeouts; stops while the machine sleeps. */
 int64_t clock_monotonic_ms(void);
 int64_t clock_monotonic_ns(void);

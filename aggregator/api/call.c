@@ -198,6 +198,11 @@ json_t *json_complete_until(int64_t real_ms, int64_t to)
 	return json_time(real_ms < to * 1000 ? real_ms : to * 1000);
 }
 
+json_t *json_count(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
 json_t *json_id(uint64_t id)
 {
 	char text[24];

@@ -110,6 +110,9 @@ json_t *json_time(int64_t real_ms);
  */
 json_t *json_complete_until(int64_t real_ms, int64_t to);
 
+/* A number below 2^53. */
+json_t *json_count(uint64_t n);
+
 /* A 64-bit number as a string, because JavaScript cannot hold it. */
 json_t *json_id(uint64_t id);
 

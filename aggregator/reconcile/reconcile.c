@@ -334,22 +334,12 @@ static int ask_lives(struct asking *a, struct error *err)
 
 /* --- gaps ---------------------------------------------------------------- */
 
-static int64_t min_time(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t max_time(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static void note_hours(struct reconciliation *r, int64_t from, int64_t to)
 {
 	for (size_t i = 0; i < r->count; i++) {
 		struct reconciled_hour *h = &r->hours[i];
-		int64_t begin = max_time(from, h->start * 1000);
-		int64_t end = min_time(to, (h->start + HOUR) * 1000);
+		int64_t begin = clock_later(from, h->start * 1000);
+		int64_t end = clock_earlier(to, (h->start + HOUR) * 1000);
 
 		if (begin >= end)
 			continue;
@@ -364,9 +354,9 @@ static int note_gap(struct asking *a, size_t i, struct error *err)
 	struct reconciliation *r = a->r;
 	struct reconciled_gap *more;
 	/* Counts of later hours are not complete either. */
-	int64_t to =
-		min_time(redirector_life_unknown_to(a->lives, a->life_count, i),
-			 r->complete_until);
+	int64_t to = clock_earlier(
+		redirector_life_unknown_to(a->lives, a->life_count, i),
+		r->complete_until);
 
 	if (life->until >= to || to <= a->from * 1000 ||
 	    life->until >= a->to * 1000)

@@ -13,11 +13,6 @@ void cache_entry_builder_release(struct cache_entry_builder *b)
 	buf_free(&b->lines);
 }
 
-static int64_t earlier_time(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Returns `from` + `ms`, where `ms` may be infinite. */
 static int64_t add_duration(int64_t from, int64_t ms)
 {
@@ -69,10 +64,11 @@ static void set_times(const struct cache_entry_builder *b,
 	}
 	entry->expires = add_duration(asked, answer->ttl_left);
 	entry->stale_until =
-		earlier_time(asked + b->times.stale, entry->expires);
-	entry->fresh_until = earlier_time(asked + b->times.ttl, entry->expires);
-	entry->fresh_until = earlier_time(entry->fresh_until,
-					  next_renewal(b, asked, answer));
+		clock_earlier(asked + b->times.stale, entry->expires);
+	entry->fresh_until =
+		clock_earlier(asked + b->times.ttl, entry->expires);
+	entry->fresh_until = clock_earlier(entry->fresh_until,
+					   next_renewal(b, asked, answer));
 }
 
 /* --- bytes ---------------------------------------------------------------- */
@@ -197,8 +193,8 @@ int cache_entry_build(struct cache_entry_builder *b,
 	entry.event = (struct http_slice){b->event.data, b->event.len};
 	set_times(b, answer, asked, &entry);
 	if (wait)
-		end_at(&entry,
-		       earlier_time(asked + b->times.negative_ttl, now + wait));
+		end_at(&entry, clock_earlier(asked + b->times.negative_ttl,
+					     now + wait));
 	if (link && entry.outcome == LINK_OUTCOME_REDIRECT &&
 	    build_redirect(b, target, answer, &entry, err) < 0)
 		return -1;

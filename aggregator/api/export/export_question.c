@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "aggregator/api/cursor.h"
+#include "aggregator/api/parameters.h"
 #include "common/clock.h"
 #include "common/http/url.h"
 #include "common/http/weighted.h"
 #include "common/unseen.h"
 
-#define TIME_MAX_MS INT64_C(4294944000000) /* the same as in question.c */
+#define TIME_MAX_MS (DATETIME_MAX * CLOCK_SECOND)
 
 static const char *const names[] = {"code", "link_id", "owner",	 "from",
 				    "to",   "limit",   "format", "cursor"};
@@ -213,9 +214,8 @@ static int check_names(const struct url_params *params, struct error *err)
 				"here: code, link_id, owner, from, to, "
 				"limit, format, cursor",
 				key);
-		if (url_param_get(params, key) != params->items[i].value)
-			return error_set(err, ERROR_INPUT,
-					 "%s: given more than once", key);
+		if (parameter_check_once(params, &params->items[i], err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -272,30 +272,13 @@ static int read_which(struct export_question *q,
 	return 0;
 }
 
-static int read_time(const struct url_params *params, const char *name,
-		     int64_t *ret, struct error *err)
-{
-	const char *text = url_param_get(params, name);
-
-	*ret = -1;
-	if (!text)
-		return 0;
-	if (rfc3339_parse(text, ret, err) < 0)
-		return error_wrap(err, "%s%s", name,
-				  strchr(text, ' ')
-					  ? " (write '+' as %2B in a URL)"
-					  : "");
-	if (*ret < 0 || *ret > TIME_MAX_MS)
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected a time from 1970 to 2106", name);
-	return 0;
-}
-
 static int read_times(struct export_question *q,
 		      const struct url_params *params, struct error *err)
 {
-	if (read_time(params, "from", &q->from_ms, err) < 0 ||
-	    read_time(params, "to", &q->to_ms, err) < 0)
+	if (parameter_read_time(params, "from", TIME_MAX_MS, 2106, &q->from_ms,
+				err) < 0 ||
+	    parameter_read_time(params, "to", TIME_MAX_MS, 2106, &q->to_ms,
+				err) < 0)
 		return -1;
 	if (q->to_ms >= 0 && q->from_ms >= q->to_ms)
 		return error_set(err, ERROR_INPUT,

@@ -87,26 +87,16 @@ void export_scan_release(struct export_scan *s)
 	export_links_release(&s->links);
 }
 
-static int64_t later_time(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t earlier_time(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 bool export_scan_is_done(const struct export_scan *s)
 {
-	return later_time(s->day, s->range.from_ms) >= s->range.to_ms ||
+	return clock_later(s->day, s->range.from_ms) >= s->range.to_ms ||
 	       (!s->all_links && !s->links.count);
 }
 
 struct export_place export_scan_place(const struct export_scan *s)
 {
 	struct export_place place = {
-		.ts_ms = later_time(s->day, s->range.from_ms)};
+		.ts_ms = clock_later(s->day, s->range.from_ms)};
 
 	if (s->begun)
 		return s->last;
@@ -280,8 +270,8 @@ static void page_params_fill(struct page_params *n, const struct export_scan *s,
 {
 	const struct export_range *r = &s->range;
 
-	put_ms(n->from, later_time(s->day, r->from_ms));
-	put_ms(n->to, earlier_time(s->day + s->span * CLOCK_DAY, r->to_ms));
+	put_ms(n->from, clock_later(s->day, r->from_ms));
+	put_ms(n->to, clock_earlier(s->day + s->span * CLOCK_DAY, r->to_ms));
 	put_ms(n->append, r->append_before_ms);
 	put_ms(n->next_day, day_of(s->last.ts_ms) + CLOCK_DAY);
 	put_ms(n->ts, s->last.ts_ms);
@@ -373,7 +363,7 @@ static int seek_day(struct export_scan *s, struct clickhouse *ch,
 	if (clickhouse_numbers(ch, sql, params, found, 2, err) < 0)
 		return -1;
 	s->seek = false;
-	s->day = found[0] ? later_time(s->day, day_of((int64_t)found[1]))
+	s->day = found[0] ? clock_later(s->day, day_of((int64_t)found[1]))
 			  : s->range.to_ms;
 	return 0;
 }

@@ -56,7 +56,7 @@ static json_t *text_or_null(const char *text)
 
 static json_t *number_or_null(uint64_t number)
 {
-	return number ? json_integer((json_int_t)number) : json_null();
+	return number ? json_count(number) : json_null();
 }
 
 static json_t *parse_json_text(const char *text)
@@ -104,7 +104,7 @@ static int add_link(struct links_page *page, char *const *f, struct error *err)
 	if (status == 0 && page->q->by_clicks)
 		status = json_object_set_new(
 			link, "clicks",
-			json_integer((json_int_t)tsv_u64(f[LINKS_ROW_CLICKS])));
+			json_count(tsv_u64(f[LINKS_ROW_CLICKS])));
 	if (status == 0)
 		status = json_array_append(page->links, link);
 	json_decref(link);

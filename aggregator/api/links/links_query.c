@@ -1,20 +1,17 @@
 #include "aggregator/api/links/links_query.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "aggregator/api/cursor.h"
+#include "aggregator/api/parameters.h"
 #include "common/buf.h"
-#include "common/clock.h"
 #include "common/http/url.h"
 #include "common/unseen.h"
 
-#define LIMIT_DEFAULT 100
-#define TEXT_MAX      2048 /* bytes per filter */
+#define TEXT_MAX 2048 /* bytes per filter */
 
 static const char *const filter_names[LINKS_FILTER_COUNT] = {
 	[LINKS_TEXT] = "q",	   [LINKS_TAG] = "tag",
@@ -175,9 +172,8 @@ static int check_names(const struct url_params *params, struct error *err)
 
 		if (!is_known(key))
 			return unknown_parameter(key, err);
-		if (url_param_get(params, key) != params->items[i].value)
-			return error_set(err, ERROR_INPUT,
-					 "%s: given more than once", key);
+		if (parameter_check_once(params, &params->items[i], err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -228,30 +224,18 @@ static int read_filters(struct links_query *q, const struct url_params *params,
 	return 0;
 }
 
-static int read_time(const struct url_params *params, const char *name,
-		     int64_t *ret, struct error *err)
+static int read_creation(const struct url_params *params, const char *name,
+			 int64_t *ret_ms, struct error *err)
 {
-	const char *text = url_param_get(params, name);
-
-	*ret = -1;
-	if (!text)
-		return 0;
-	if (rfc3339_parse(text, ret, err) < 0)
-		return error_wrap(err, "%s%s", name,
-				  strchr(text, ' ')
-					  ? " (write '+' as %2B in a URL)"
-					  : "");
-	if (*ret < 0 || *ret > (int64_t)LINKS_LATEST_MS)
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected a time from 1970 to 2299", name);
-	return 0;
+	return parameter_read_time(params, name, (int64_t)LINKS_LATEST_MS, 2299,
+				   ret_ms, err);
 }
 
 static int read_times(struct links_query *q, const struct url_params *params,
 		      struct error *err)
 {
-	if (read_time(params, "created_from", &q->created_from, err) < 0 ||
-	    read_time(params, "created_to", &q->created_to, err) < 0)
+	if (read_creation(params, "created_from", &q->created_from, err) < 0 ||
+	    read_creation(params, "created_to", &q->created_to, err) < 0)
 		return -1;
 	if (q->created_to >= 0 && q->created_from >= q->created_to)
 		return error_set(err, ERROR_INPUT,
@@ -269,27 +253,6 @@ static int read_sort(struct links_query *q, const struct url_params *params,
 	if (text && !q->by_clicks && strcmp(text, "created") != 0)
 		return error_set(err, ERROR_INPUT,
 				 "sort: expected created or clicks");
-	return 0;
-}
-
-static int read_limit(struct links_query *q, const struct url_params *params,
-		      int64_t most, struct error *err)
-{
-	const char *text = url_param_get(params, "limit");
-	char *end;
-	long long n;
-
-	q->limit = (size_t)(LIMIT_DEFAULT < most ? LIMIT_DEFAULT : most);
-	if (!text)
-		return 0;
-	errno = 0;
-	n = strtoll(text, &end, 10);
-	if (!isdigit((unsigned char)*text) || *end || errno || n < 1 ||
-	    n > most)
-		return error_set(err, ERROR_INPUT,
-				 "limit: expected a number from 1 to %lld",
-				 (long long)most);
-	q->limit = (size_t)n;
 	return 0;
 }
 
@@ -317,7 +280,8 @@ int links_query_parse(struct links_query *q, struct http_slice query,
 	    read_filters(q, &params, err) == 0 &&
 	    read_times(q, &params, err) == 0 &&
 	    read_sort(q, &params, err) == 0 &&
-	    read_limit(q, &params, settings->groups_max, err) == 0)
+	    parameter_read_limit(&params, settings->groups_max, &q->limit,
+				 err) == 0)
 		status = read_cursor(q, &params, err);
 	url_params_free(&params);
 	return status;

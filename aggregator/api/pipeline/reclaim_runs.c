@@ -1,5 +1,4 @@
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,16 +6,16 @@
 
 #include "aggregator/api/call.h"
 #include "aggregator/api/cursor.h"
+#include "aggregator/api/parameters.h"
 #include "common/clickhouse/rows.h"
 #include "common/http/url.h"
 
 /* The reclaimer's runs, and the spaces that links or runs name: for keys with
  * the role admin. */
 
-#define LIMIT_DEFAULT 100
-#define SPACE_MAX     64
-#define SPACES_MAX    1000
-#define NEWEST_MS     INT64_C(10413791999999) /* DateTime64(3) ends there */
+#define SPACE_MAX  64
+#define SPACES_MAX 1000
+#define NEWEST_MS  INT64_C(10413791999999) /* DateTime64(3) ends there */
 
 #define RUN_COLUMNS                                                            \
 	"space, toUnixTimestamp64Milli(started_at), "                          \
@@ -90,26 +89,6 @@ static int read_cursor(struct runs_query *q, const char *text,
 	return 0;
 }
 
-static int read_limit(struct runs_query *q, const char *text, int64_t most,
-		      struct error *err)
-{
-	char *end;
-	long long n;
-
-	q->limit = (size_t)(LIMIT_DEFAULT < most ? LIMIT_DEFAULT : most);
-	if (!text)
-		return 0;
-	errno = 0;
-	n = strtoll(text, &end, 10);
-	if (!isdigit((unsigned char)*text) || *end || errno || n < 1 ||
-	    n > most)
-		return error_set(err, ERROR_INPUT,
-				 "limit: expected a number from 1 to %lld",
-				 (long long)most);
-	q->limit = (size_t)n;
-	return 0;
-}
-
 static int check_names(const struct url_params *params,
 		       const char *const *known, struct error *err)
 {
@@ -122,9 +101,8 @@ static int check_names(const struct url_params *params,
 		if (!*name)
 			return error_set(err, ERROR_INPUT,
 					 "%.40s: no such parameter", key);
-		if (url_param_get(params, key) != params->items[i].value)
-			return error_set(err, ERROR_INPUT,
-					 "%s: given more than once", key);
+		if (parameter_check_once(params, &params->items[i], err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -140,8 +118,8 @@ static int read_query(struct runs_query *q, const struct call *call,
 	*q = (struct runs_query){0};
 	if (url_params_parse(&params, call->query, err) < 0 ||
 	    check_names(&params, known, err) < 0 ||
-	    read_limit(q, url_param_get(&params, "limit"),
-		       call->config->aggregator.groups_max, err) < 0)
+	    parameter_read_limit(&params, call->config->aggregator.groups_max,
+				 &q->limit, err) < 0)
 		goto out;
 	space = url_param_get(&params, "space");
 	if (space && !space_is_valid(space, strlen(space))) {
@@ -171,9 +149,8 @@ static json_t *run_to_json(char *const *f)
 				json_time(tsv_i64(f[2])));
 
 	for (size_t i = 0; run && i < sizeof(numbers) / sizeof(*numbers); i++)
-		json_object_set_new(
-			run, numbers[i],
-			json_integer((json_int_t)tsv_u64(f[3 + i])));
+		json_object_set_new(run, numbers[i],
+				    json_count(tsv_u64(f[3 + i])));
 	if (!run)
 		return NULL;
 	json_object_set_new(run, "seconds", json_real(strtod(f[10], NULL)));

@@ -12,11 +12,6 @@
 
 /* --- JSON ----------------------------------------------------------------- */
 
-static json_t *figure_to_json(uint64_t n)
-{
-	return json_integer((json_int_t)n);
-}
-
 /* 0 is an instant here, like any other. */
 static json_t *instant_to_json(int64_t real_ms)
 {
@@ -31,7 +26,7 @@ static json_t *answered_to_json(const struct reconciled_hour *h)
 
 	for (size_t i = 0; object && i < RECONCILED_ANSWERS; i++)
 		json_object_set_new(object, reconciled_answer_names[i],
-				    figure_to_json(h->answered[i]));
+				    json_count(h->answered[i]));
 	return object;
 }
 
@@ -58,20 +53,18 @@ static json_t *hour_to_json(const struct reconciled_hour *h)
 		"hour", instant_to_json(h->start * 1000), "complete",
 		reconciled_is_complete(h), "reported",
 		reconciled_is_reported(h), "answered", answered_to_json(h),
-		"produced", figure_to_json(h->produced), "acknowledged",
-		figure_to_json(h->acknowledged), "dropped",
-		figure_to_json(h->dropped), "spooled",
-		figure_to_json(h->spooled), "replayed",
-		figure_to_json(h->replayed), "withheld",
-		figure_to_json(h->withheld), "stored",
-		figure_to_json(h->stored), "imported",
-		figure_to_json(h->imported), "late", figure_to_json(h->late),
-		"repeats", figure_to_json(h->repeats), "repeats_removed",
-		figure_to_json(h->removed), "settled",
-		figure_to_json(h->settled), "lost", lost_to_json(h), "unknown",
-		"redirectors", figure_to_json(h->unknown), "minutes",
+		"produced", json_count(h->produced), "acknowledged",
+		json_count(h->acknowledged), "dropped", json_count(h->dropped),
+		"spooled", json_count(h->spooled), "replayed",
+		json_count(h->replayed), "withheld", json_count(h->withheld),
+		"stored", json_count(h->stored), "imported",
+		json_count(h->imported), "late", json_count(h->late), "repeats",
+		json_count(h->repeats), "repeats_removed",
+		json_count(h->removed), "settled", json_count(h->settled),
+		"lost", lost_to_json(h), "unknown", "redirectors",
+		json_count(h->unknown), "minutes",
 		(json_int_t)unknown_minutes(h), "rows",
-		figure_to_json(h->unreported), "inexact", h->inexact, "kept_at",
+		json_count(h->unreported), "inexact", h->inexact, "kept_at",
 		json_time(h->kept_at));
 }
 

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "aggregator/api/call.h"
 #include "common/clickhouse/tsv.h"
 
 struct counts counts_read(char *const fields[COUNTS_FIELDS])
@@ -75,14 +76,9 @@ void counts_add(struct counts *sum, const struct counts *c)
 	sum->prefetches += c->prefetches;
 }
 
-static json_t *number_to_json(uint64_t n)
-{
-	return json_integer((json_int_t)n);
-}
-
 static json_t *unique_to_json(const struct counts *c, uint64_t n)
 {
-	return c->unique_known ? number_to_json(n) : json_null();
+	return c->unique_known ? json_count(n) : json_null();
 }
 
 int counts_to_json(const struct counts *c, enum bots_mode mode, json_t *object)
@@ -90,17 +86,16 @@ int counts_to_json(const struct counts *c, enum bots_mode mode, json_t *object)
 	int status = 0;
 
 	status |= json_object_set_new(object, "clicks",
-				      number_to_json(counts_clicks(c, mode)));
+				      json_count(counts_clicks(c, mode)));
 	status |= json_object_set_new(object, "visitors",
 				      unique_to_json(c, c->visitors));
 	status |= json_object_set_new(object, "ips", unique_to_json(c, c->ips));
 	status |= json_object_set_new(object, "humans",
-				      number_to_json(count_humans(c)));
-	status |= json_object_set_new(object, "bots", number_to_json(c->bots));
+				      json_count(count_humans(c)));
+	status |= json_object_set_new(object, "bots", json_count(c->bots));
 	status |= json_object_set_new(object, "prefetches",
-				      number_to_json(c->prefetches));
-	status |= json_object_set_new(object, "events",
-				      number_to_json(c->events));
+				      json_count(c->prefetches));
+	status |= json_object_set_new(object, "events", json_count(c->events));
 	return status;
 }
 

@@ -6,13 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/api/parameters.h"
 #include "aggregator/settle/repeats.h"
 #include "aggregator/zone/civil.h"
-#include "common/clock.h"
 #include "common/http/url.h"
-
-#define LIMIT_DEFAULT 100
-#define TIME_MAX      INT64_C(4294944000) /* 2106-02-07, DateTime's end */
 
 static const char *const bots_names[] = {
 	[BOTS_EXCLUDE] = "exclude",
@@ -92,9 +89,8 @@ static int check_names(const struct url_params *params, unsigned known,
 		if (p == PARAMETER_COUNT &&
 		    !((known & ASK_FILTER) && dimension_find_filter(key)))
 			return unknown_parameter(key, known, err);
-		if (url_param_get(params, key) != params->items[i].value)
-			return error_set(err, ERROR_INPUT,
-					 "%s: given more than once", key);
+		if (parameter_check_once(params, &params->items[i], err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -142,19 +138,15 @@ static int read_time(struct question_reader *r, const char *name, int64_t *ret,
 
 	if (!text)
 		return 0;
-	if (rfc3339_parse(text, &ms, err) < 0) {
-		return error_wrap(err, "%s%s", name,
-				  strchr(text, ' ')
-					  ? " (write '+' as %2B in a URL)"
-					  : "");
-	}
+	if (parameter_parse_time(name, text, &ms, err) < 0)
+		return -1;
 	if (ms % (BUCKET_SLOT * 1000) != 0)
 		return error_set(err, ERROR_INPUT,
 				 "%s: expected a multiple of 15 minutes", name);
 	*ret = ms / 1000;
 	if (strlen(text) == strlen("2026-11-21"))
 		*ret = zone_from_local(r->q->zone, *ret);
-	if (*ret < 0 || *ret > TIME_MAX)
+	if (*ret < 0 || *ret > DATETIME_MAX)
 		return error_set(err, ERROR_INPUT,
 				 "%s: expected a time from 1970 to 2106", name);
 	return 0;
@@ -302,27 +294,6 @@ static int read_sort(struct question_reader *r, struct error *err)
 	return 0;
 }
 
-static int read_limit(struct question_reader *r, struct error *err)
-{
-	const char *text = url_param_get(r->params, "limit");
-	int64_t most = r->settings->groups_max;
-	char *end;
-	long long n;
-
-	r->q->limit = (size_t)(LIMIT_DEFAULT < most ? LIMIT_DEFAULT : most);
-	if (!text)
-		return 0;
-	errno = 0;
-	n = strtoll(text, &end, 10);
-	if (!isdigit((unsigned char)*text) || *end || errno || n < 1 ||
-	    n > most)
-		return error_set(err, ERROR_INPUT,
-				 "limit: expected a number from 1 to %lld",
-				 (long long)most);
-	r->q->limit = (size_t)n;
-	return 0;
-}
-
 /* check_names has verified that each parameter is known here. */
 static int read_filters(struct question_reader *r, struct error *err)
 {
@@ -362,7 +333,9 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 	    ((known & ASK_RANGE) && read_range(&r, err) < 0) ||
 	    read_group(&r, err) < 0 || read_bots(&r, err) < 0 ||
 	    read_filters(&r, err) < 0 || read_format(&r, err) < 0 ||
-	    read_sort(&r, err) < 0 || read_limit(&r, err) < 0)
+	    read_sort(&r, err) < 0 ||
+	    parameter_read_limit(&params, settings->groups_max, &q->limit,
+				 err) < 0)
 		goto out;
 	q->earliest = repeats_earliest(&settings->clicks, q->from);
 	status = 0;

@@ -417,7 +417,7 @@ static json_t *link_to_json(const struct top_link *link,
 	if (!item || counts_to_json(&link->counts, q->bots, item) < 0 ||
 	    (q->by_growth &&
 	     json_object_set_new(item, "clicks_before",
-				 json_integer((json_int_t)link->before)) < 0)) {
+				 json_count(link->before)) < 0)) {
 		json_decref(item);
 		return NULL;
 	}

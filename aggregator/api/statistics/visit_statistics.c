@@ -120,10 +120,9 @@ static json_t *day_to_json(const struct day *d, int64_t start)
 			  "settled", d->attempt > 0, "complete", d->complete);
 
 	for (size_t i = 0; object && i < COUNTS; i++)
-		json_object_set_new(
-			object, count_names[i],
-			d->attempt ? json_integer((json_int_t)d->counts[i])
-				   : json_null());
+		json_object_set_new(object, count_names[i],
+				    d->attempt ? json_count(d->counts[i])
+					       : json_null());
 	return object;
 }
 

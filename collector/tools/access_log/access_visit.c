@@ -309,17 +309,12 @@ static int read_address(const struct access_fields *fields,
 
 /* --- rest of a line ------------------------------------------------------- */
 
-static bool status_is(struct access_text t, const char *word)
-{
-	return t.len == strlen(word) && !memcmp(t.data, word, t.len);
-}
-
 /* Returns whether it is what servers write if a client left before the
  * answer. */
 static bool is_no_status(struct access_text t)
 {
-	return status_is(t, "-") || status_is(t, "0") || status_is(t, "000") ||
-	       status_is(t, "-1");
+	return access_text_is(t, "-") || access_text_is(t, "0") ||
+	       access_text_is(t, "000") || access_text_is(t, "-1");
 }
 
 static int read_status(struct access_text t, struct access_visit *v,

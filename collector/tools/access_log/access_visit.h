@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/error.h"
 #include "common/network_list.h"
@@ -13,6 +14,11 @@ struct access_text {
 	const char *data; /* not NUL-terminated */
 	size_t len;
 };
+
+static inline bool access_text_is(struct access_text t, const char *word)
+{
+	return t.len == strlen(word) && !memcmp(t.data, word, t.len);
+}
 
 /* The fields that are read from a line; all others are skipped. */
 enum access_field {

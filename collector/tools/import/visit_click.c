@@ -65,11 +65,6 @@ static struct http_slice code_of(struct http_slice path, bool pass_path,
 	return code;
 }
 
-static bool text_is_word(struct access_text t, const char *word)
-{
-	return t.len == strlen(word) && !memcmp(t.data, word, t.len);
-}
-
 static Shortloop__Outcome outcome_of(const struct access_visit *v)
 {
 	switch (v->status) {
@@ -86,10 +81,10 @@ static Shortloop__Outcome outcome_of(const struct access_visit *v)
 		return SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
 	if (v->status && (v->status < 200 || v->status > 399))
 		return SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
-	if (text_is_word(v->method, "HEAD"))
+	if (access_text_is(v->method, "HEAD"))
 		return SHORTLOOP__OUTCOME__OUTCOME_HEAD;
 	/* A log without methods contains page requests. */
-	if (text_is_word(v->method, "GET") || !v->method.len)
+	if (access_text_is(v->method, "GET") || !v->method.len)
 		return SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED;
 	return SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
 }

@@ -1,0 +1,68 @@
+#include "aggregator/api/parameters.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+
+#define LIMIT_DEFAULT 100
+
+int parameter_check_once(const struct url_params *params,
+			 const struct url_param *param, struct error *err)
+{
+	if (url_param_get(params, param->key) == param->value)
+		return 0;
+	return error_set(err, ERROR_INPUT, "%s: given more than once",
+			 param->key);
+}
+
+int parameter_read_limit(const struct url_params *params, int64_t most,
+			 size_t *ret, struct error *err)
+{
+	const char *text = url_param_get(params, "limit");
+	char *end;
+	long long n;
+
+	if (!text) {
+		*ret = (size_t)(LIMIT_DEFAULT < most ? LIMIT_DEFAULT : most);
+		return 0;
+	}
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || errno || n < 1 ||
+	    n > most)
+		return error_set(err, ERROR_INPUT,
+				 "limit: expected a number from 1 to %lld",
+				 (long long)most);
+	*ret = (size_t)n;
+	return 0;
+}
+
+int parameter_parse_time(const char *name, const char *text, int64_t *ret_ms,
+			 struct error *err)
+{
+	if (rfc3339_parse(text, ret_ms, err) == 0)
+		return 0;
+	return error_wrap(err, "%s%s", name,
+			  strchr(text, ' ') ? " (write '+' as %2B in a URL)"
+					    : "");
+}
+
+int parameter_read_time(const struct url_params *params, const char *name,
+			int64_t latest_ms, int latest_year, int64_t *ret_ms,
+			struct error *err)
+{
+	const char *text = url_param_get(params, name);
+	int64_t ms = -1;
+
+	if (text && parameter_parse_time(name, text, &ms, err) < 0)
+		return -1;
+	if (text && (ms < 0 || ms > latest_ms))
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected a time from 1970 to %d", name,
+				 latest_year);
+	*ret_ms = ms;
+	return 0;
+}

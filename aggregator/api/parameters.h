@@ -1,0 +1,38 @@
+/*
+ * parameters.h - parameters of queries that several routes read in one way.
+ *
+ * All return -1 with ERROR_INPUT, whose text begins with the parameter's name.
+ */
+#ifndef AGGREGATOR_API_PARAMETERS_H
+#define AGGREGATOR_API_PARAMETERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/http/url.h"
+
+/* The end of ClickHouse's DateTime, 2106-02-07, in seconds. */
+#define DATETIME_MAX INT64_C(4294944000)
+
+/* Refuses a parameter that is given more than once; `param` is an item of
+ * `params`. */
+int parameter_check_once(const struct url_params *params,
+			 const struct url_param *param, struct error *err);
+
+/* Reads `limit`: 1 to `most`; 100, or `most` if that is less, when it is
+ * absent. */
+int parameter_read_limit(const struct url_params *params, int64_t most,
+			 size_t *ret, struct error *err);
+
+/* Reads a time, in ms since 1970, as rfc3339_parse does. */
+int parameter_parse_time(const char *name, const char *text, int64_t *ret_ms,
+			 struct error *err);
+
+/* Reads a time from 1970 to `latest_ms`, which is in the year `latest_year`;
+ * *ret_ms is -1 when it is absent. */
+int parameter_read_time(const struct url_params *params, const char *name,
+			int64_t latest_ms, int latest_year, int64_t *ret_ms,
+			struct error *err);
+
+#endif
