@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hex.h"
+
 char *buf_reserve(struct buf *b, size_t extra)
 {
 	size_t cap = b->cap ? b->cap : 256;
@@ -41,6 +43,20 @@ void buf_put_uint(struct buf *b, uint64_t number)
 }
 
 /* Prints into the room there is; once more if that was not enough. */
+void buf_put_hex(struct buf *b, const void *bytes, size_t len)
+{
+	const unsigned char *from = bytes;
+	char *to = buf_reserve(b, 2 * len);
+
+	if (!to)
+		return;
+	for (size_t i = 0; i < len; i++) {
+		to[2 * i] = hex_lower(from[i] >> 4);
+		to[2 * i + 1] = hex_lower(from[i] & 15);
+	}
+	b->len += 2 * len;
+}
+
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
 	size_t room = 64;

@@ -50,6 +50,8 @@ static inline void buf_putc(struct buf *b, char c)
 
 /* Appends the number in decimal. */
 void buf_put_uint(struct buf *b, uint64_t number);
+/* Appends two digits, in lower case, for each byte. */
+void buf_put_hex(struct buf *b, const void *bytes, size_t len);
 void buf_printf(struct buf *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

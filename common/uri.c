@@ -114,14 +114,14 @@ static bool may_stay(struct slice text, size_t i, const bool plain[256])
 static void put_percent_escaped(struct buf *out, struct slice text,
 				const bool plain[256])
 {
-	static const char digits[] = "0123456789ABCDEF";
 	size_t from = 0;
 
 	if (text.len == 0)
 		return;
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned char c = (unsigned char)text.data[i];
-		const char escape[] = {'%', digits[c >> 4], digits[c & 15]};
+		const char escape[] = {'%', hex_upper(c >> 4),
+				       hex_upper(c & 15)};
 
 		if (may_stay(text, i, plain))
 			continue;

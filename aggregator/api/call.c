@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <openssl/evp.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,7 @@ static void digest_of(const void *data, size_t len, char hex[40])
 	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
 
 	EVP_Digest(data, len, digest, NULL, EVP_sha256(), NULL);
-	for (int i = 0; i < REVISION_BYTES; i++)
-		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+	sodium_bin2hex(hex, 40, digest, REVISION_BYTES);
 }
 
 static void set_etag(struct call *call, const char *revision)

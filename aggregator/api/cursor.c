@@ -39,24 +39,14 @@ static void digest_of(const struct buf *question, const unsigned char *place,
 	memcpy(ret, digest, DIGEST_BYTES);
 }
 
-static void put_digits(struct buf *out, const unsigned char *bytes, size_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < len; i++) {
-		buf_putc(out, digits[bytes[i] >> 4]);
-		buf_putc(out, digits[bytes[i] & 15]);
-	}
-}
-
 void cursor_put(struct buf *out, const struct buf *question,
 		const unsigned char *place, size_t len)
 {
 	unsigned char digest[DIGEST_BYTES];
 
 	digest_of(question, place, len, digest);
-	put_digits(out, digest, DIGEST_BYTES);
-	put_digits(out, place, len);
+	buf_put_hex(out, digest, DIGEST_BYTES);
+	buf_put_hex(out, place, len);
 	out->failed |= question->failed;
 }
 
@@ -68,11 +58,11 @@ static size_t read_digits(const char *text, unsigned char bytes[CURSOR_MAX])
 	if (len % 2 || len > 2 * CURSOR_MAX)
 		return 0;
 	for (size_t i = 0; i < len; i += 2) {
-		int high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
+		int byte = hex_byte(text + i, 2);
 
-		if (high < 0 || low < 0)
+		if (byte < 0)
 			return 0;
-		bytes[i / 2] = (unsigned char)(high << 4 | low);
+		bytes[i / 2] = (unsigned char)byte;
 	}
 	return len / 2;
 }

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <openssl/evp.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #define BYTES_MAX (16 * 1024 * 1024)
 #define DEPTH_MAX 4
 #define PATH_SIZE 4096
+#define TAG_BYTES 8
 
 static const struct type {
 	const char *suffix, *type;
@@ -51,14 +53,13 @@ static const struct type *type_of(const char *name)
 static void set_etag(struct static_file *f)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
+	char hex[2 * TAG_BYTES + 1];
 
 	EVP_Digest(f->forms[ENCODING_IDENTITY].data,
 		   f->forms[ENCODING_IDENTITY].len, digest, NULL, EVP_sha256(),
 		   NULL);
-	snprintf(f->etag, sizeof(f->etag),
-		 "\"%02x%02x%02x%02x%02x%02x%02x%02x\"", digest[0], digest[1],
-		 digest[2], digest[3], digest[4], digest[5], digest[6],
-		 digest[7]);
+	sodium_bin2hex(hex, sizeof(hex), digest, TAG_BYTES);
+	snprintf(f->etag, sizeof(f->etag), "\"%s\"", hex);
 }
 
 static int read_all(const char *path, size_t len, struct buf *ret,

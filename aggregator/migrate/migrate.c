@@ -1,6 +1,7 @@
 #include "aggregator/migrate/migrate.h"
 
 #include <openssl/evp.h>
+#include <sodium.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,12 +31,10 @@ struct applied_migrations {
 
 static void compute_checksum(const char *text, char ret_hex[CHECKSUM_LEN + 1])
 {
-	unsigned char digest[EVP_MAX_MD_SIZE];
-	unsigned len = 0;
+	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
 
-	EVP_Digest(text, strlen(text), digest, &len, EVP_sha256(), NULL);
-	for (unsigned i = 0; i < len && i < CHECKSUM_LEN / 2; i++)
-		snprintf(ret_hex + (size_t)i * 2, 3, "%02x", digest[i]);
+	EVP_Digest(text, strlen(text), digest, NULL, EVP_sha256(), NULL);
+	sodium_bin2hex(ret_hex, CHECKSUM_LEN + 1, digest, CHECKSUM_LEN / 2);
 }
 
 static int set_other_build(const char *name, const char *what,

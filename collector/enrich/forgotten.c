@@ -101,9 +101,7 @@ static int take_forgotten_row(void *arg, char **f, struct error *err)
 				 "table forgotten: a visitor of %zu digits",
 				 strlen(f[1]));
 	for (size_t i = 0; i < IDENTITY_LEN; i++)
-		v.identity[i] =
-			(unsigned char)((unsigned)hex_digit(f[1][2 * i]) << 4 |
-					(unsigned)hex_digit(f[1][2 * i + 1]));
+		v.identity[i] = (unsigned char)hex_byte(f[1] + 2 * i, 2);
 	return add_visitor(list, &v, err);
 }
 

@@ -45,12 +45,12 @@ static char decode_next_byte(const char **at, const char *end)
 
 	if (c == '+')
 		return ' ';
-	if (c == '%' && end - *at >= 2) {
-		int high = hex_digit((*at)[0]), low = hex_digit((*at)[1]);
+	if (c == '%') {
+		int byte = hex_byte(*at, (size_t)(end - *at));
 
-		if (high >= 0 && low >= 0) {
+		if (byte >= 0) {
 			*at += 2;
-			return (char)(high << 4 | low);
+			return (char)byte;
 		}
 	}
 	return c;

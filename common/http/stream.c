@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "common/hex.h"
 #include "common/http/http_metrics.h"
 #include "common/http/io.h"
 #include "common/http/parse.h"
@@ -301,7 +302,6 @@ static void open_chunk(struct http_request *req)
 
 void stream_seal(struct http_request *req)
 {
-	static const char digits[] = "0123456789abcdef";
 	struct http_stream *s = req->stream;
 	size_t len, i;
 
@@ -309,7 +309,7 @@ void stream_seal(struct http_request *req)
 		return;
 	len = req->out.len - s->chunk - CHUNK_DIGITS - 2;
 	for (i = CHUNK_DIGITS; i-- > 0; len /= 16)
-		req->out.data[s->chunk + i] = digits[len % 16];
+		req->out.data[s->chunk + i] = hex_lower(len % 16);
 	buf_puts(&req->out, "\r\n");
 	s->chunk_open = false;
 }

@@ -7,15 +7,6 @@
 
 #define PARAMS_MAX 64
 
-/* Returns the value of the hex digits at `text`, or -1. */
-static int read_hex_byte(const char *text, size_t len)
-{
-	int high = len >= 2 ? hex_digit(text[0]) : -1;
-	int low = high >= 0 ? hex_digit(text[1]) : -1;
-
-	return low >= 0 ? high * 16 + low : -1;
-}
-
 /* Decodes %XX, and '+' as a space. */
 static int decode_escapes(struct http_slice text, char *out, struct error *err)
 {
@@ -25,7 +16,7 @@ static int decode_escapes(struct http_slice text, char *out, struct error *err)
 	for (i = 0; i < text.len; i++) {
 		c = (unsigned char)text.data[i];
 		if (c == '%') {
-			c = read_hex_byte(text.data + i + 1, text.len - i - 1);
+			c = hex_byte(text.data + i + 1, text.len - i - 1);
 			i += 2;
 		} else if (c == '+') {
 			c = ' ';
@@ -44,8 +35,7 @@ static int decode_escapes(struct http_slice text, char *out, struct error *err)
 char url_take_decoded(struct http_slice *text)
 {
 	char c = text->data[0];
-	int value =
-		c == '%' ? read_hex_byte(text->data + 1, text->len - 1) : -1;
+	int value = c == '%' ? hex_byte(text->data + 1, text->len - 1) : -1;
 	size_t taken = value >= 0 ? 3 : 1;
 
 	text->data += taken;

@@ -15,16 +15,15 @@ struct key_names {
  * contain. */
 static int take_byte(const char **at)
 {
-	int high, low;
+	int byte;
 
 	if (**at != '%')
 		return (unsigned char)*(*at)++;
-	high = hex_digit((*at)[1]);
-	low = high < 0 ? -1 : hex_digit((*at)[2]);
-	if (low < 0 || high * 16 + low < ' ')
+	byte = hex_byte(*at + 1, 2);
+	if (byte < ' ')
 		return -1;
 	*at += 3;
-	return high * 16 + low;
+	return byte;
 }
 
 /* Reads one name and the comma after it. */

@@ -1,7 +1,7 @@
 #include "common/redis/redis_script.h"
 
 #include <openssl/evp.h>
-#include <stdio.h>
+#include <sodium.h>
 #include <string.h>
 
 void redis_script_init(struct redis_script *script, const char *text)
@@ -12,6 +12,6 @@ void redis_script_init(struct redis_script *script, const char *text)
 	/* If the library lacks SHA-1, loading the script fails: Redis answers
 	 * with another digest. */
 	EVP_Digest(text, strlen(text), digest, NULL, EVP_sha1(), NULL);
-	for (int i = 0; i < 20; i++)
-		snprintf(script->sha + 2 * i, 3, "%02x", digest[i]);
+	sodium_bin2hex(script->sha, sizeof(script->sha), digest,
+		       sizeof(script->sha) / 2);
 }

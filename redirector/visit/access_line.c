@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "common/hex.h"
 #include "common/json_text.h"
 
 static const char *client_text(const struct address *client,
@@ -32,15 +33,14 @@ static void put_time(struct buf *out, int64_t time_ms)
 
 static void put_escaped(struct buf *out, struct http_slice text)
 {
-	static const char digits[] = "0123456789ABCDEF";
 	size_t from = 0;
 
 	if (!text.data)
 		return;
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned char c = (unsigned char)text.data[i];
-		const char escape[] = {'\\', 'x', digits[c >> 4],
-				       digits[c & 15]};
+		const char escape[] = {'\\', 'x', hex_upper(c >> 4),
+				       hex_upper(c & 15)};
 
 		if (c >= ' ' && c < 0x7f && c != '"' && c != '\\')
 			continue;

@@ -111,15 +111,13 @@ static struct access_text unescape_agent(struct w3c *w, struct access_text t,
 	buf_reset(&w->scratch);
 	for (size_t i = 0; i < t.len; i++) {
 		bool escape = tabs && t.data[i] == '%';
-		int high, low;
+		int byte;
 
 		if (escape && t.len - i >= 5 && !memcmp(t.data + i, "%25", 3))
 			i += 2;
-		high = escape && i + 2 < t.len ? hex_digit(t.data[i + 1]) : -1;
-		low = high >= 0 ? hex_digit(t.data[i + 2]) : -1;
-		if (low >= 0) {
-			buf_putc(&w->scratch,
-				 (char)((unsigned)high << 4 | (unsigned)low));
+		byte = escape ? hex_byte(t.data + i + 1, t.len - i - 1) : -1;
+		if (byte >= 0) {
+			buf_putc(&w->scratch, (char)byte);
 			i += 2;
 		} else {
 			buf_putc(&w->scratch, escape ? '%'

@@ -342,13 +342,11 @@ static bool find_end(const struct pattern_reading *r, struct access_text end,
 static char unescape_line_char(const char *at, size_t len, size_t *ret_len)
 {
 	static const char codes[] = "n\nt\tr\rb\bv\vf\f\"\"\\\\";
+	int byte = len >= 4 && at[1] == 'x' ? hex_byte(at + 2, len - 2) : -1;
 
-	int high = len >= 4 && at[1] == 'x' ? hex_digit(at[2]) : -1;
-	int low = high >= 0 ? hex_digit(at[3]) : -1;
-
-	if (low >= 0) {
+	if (byte >= 0) {
 		*ret_len = 4;
-		return (char)((unsigned)high << 4 | (unsigned)low);
+		return (char)byte;
 	}
 	*ret_len = 2;
 	for (size_t i = 0; len >= 2 && codes[i]; i += 2)

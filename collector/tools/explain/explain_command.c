@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -216,15 +217,11 @@ static void append_visitor(const Shortloop__Click *click,
 			   const unsigned char identity[IDENTITY_LEN],
 			   struct buf *out)
 {
-	static const char digits[] = "0123456789abcdef";
-	char hex[2 * IDENTITY_LEN];
+	char hex[2 * IDENTITY_LEN + 1];
 
-	for (size_t i = 0; i < IDENTITY_LEN; i++) {
-		hex[2 * i] = digits[identity[i] >> 4];
-		hex[2 * i + 1] = digits[identity[i] & 15];
-	}
+	sodium_bin2hex(hex, sizeof(hex), identity, IDENTITY_LEN);
 	if (click->client_ip.len || click->user_agent.len)
-		member_text(out, "visitor", hex, sizeof(hex));
+		member_text(out, "visitor", hex, sizeof(hex) - 1);
 	else
 		member_null(out, "visitor");
 }

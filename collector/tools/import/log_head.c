@@ -2,7 +2,7 @@
 
 #include <openssl/evp.h>
 #include <openssl/sha.h>
-#include <stdio.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,8 +79,7 @@ static int read_lines(struct log_head *h, struct line_reader *lines,
 	if (more < 0 && (err->code != ERROR_INPUT || !h->count))
 		return -1;
 	*err = (struct error){0};
-	for (size_t i = 0; i < sizeof(h->name) / 2; i++)
-		snprintf(h->name + 2 * i, 3, "%02x", digest[i]);
+	sodium_bin2hex(h->name, sizeof(h->name), digest, sizeof(h->name) / 2);
 	return 0;
 }
 

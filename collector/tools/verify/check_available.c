@@ -197,12 +197,6 @@ struct link_versions {
 	size_t count;
 };
 
-static void put_hex(struct buf *out, const char *text)
-{
-	for (; *text; text++)
-		buf_printf(out, "%02x", (unsigned char)*text);
-}
-
 /* A record that is no link event stays in LEFT. */
 static void add_event(struct link_versions *b, const struct kafka_record *r)
 {
@@ -215,7 +209,7 @@ static void add_event(struct link_versions *b, const struct kafka_record *r)
 		return;
 	buf_printf(&b->list, "%s(%" PRId64 ", unhex('", b->count ? ", " : "",
 		   r->offset);
-	put_hex(&b->list, e->code);
+	buf_put_hex(&b->list, e->code, strlen(e->code));
 	buf_printf(&b->list, "'), %" PRIu64 ", %" PRIu32 ")", e->link->link_id,
 		   e->link->version);
 	b->count++;
