@@ -1,6 +1,6 @@
 /*
  * backoff.h - the delay after consecutive failures: it doubles each time, up to
- * a bound, less up to half of it at random, so that collectors that failed
+ * a bound, less up to half of it at random, so that programs that failed
  * together do not retry together.
  */
 #ifndef COMMON_BACKOFF_H

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/backoff.h"
 #include "common/buf.h"
 #include "common/drop_const.h"
 #include "common/redis/script_loading.h"
@@ -39,7 +40,6 @@ static void report_connection_state(struct async_connection *c, bool up)
  * target; once all of them have failed, after a delay. */
 static void went_down(struct async_connection *c)
 {
-	int64_t half = c->backoff / 2;
 	bool more;
 
 	c->context = NULL;
@@ -58,10 +58,9 @@ static void went_down(struct async_connection *c)
 		return;
 	}
 	c->failed = 0;
-	loop_timer_set(c->timer, half + arc4random_uniform((uint32_t)half + 1));
-	c->backoff *= 2;
-	if (c->backoff > BACKOFF_MAX_MS)
-		c->backoff = BACKOFF_MAX_MS;
+	loop_timer_set(c->timer,
+		       backoff_delay(BACKOFF_MIN_MS, BACKOFF_MAX_MS,
+				     ++c->rounds_failed, arc4random()));
 }
 
 void async_connection_give_up(struct async_connection *c, const char *why)
@@ -95,7 +94,7 @@ static void on_disconnect(const redisAsyncContext *context, int status)
 static void on_up(struct async_connection *c)
 {
 	c->state = CONNECTION_UP;
-	c->backoff = BACKOFF_MIN_MS;
+	c->rounds_failed = 0;
 	c->failed = 0;
 	c->role_asked = 0;
 	loop_timer_stop(c->timer);
@@ -463,7 +462,6 @@ int async_connection_open(struct async_connection *c, struct loop *loop,
 	c->scripts = scripts;
 	c->on_state = on_state;
 	c->arg = arg;
-	c->backoff = BACKOFF_MIN_MS;
 	c->pick = first;
 	status = c->of_replica ? redis_targets_of_replicas(config, first,
 							   &c->targets, err)

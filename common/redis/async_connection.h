@@ -29,8 +29,10 @@ struct async_connection {
 	void *arg;
 	enum connection_state state;
 	struct redis_targets targets;
-	size_t at;	 /* the target tried next, or in use */
-	size_t failed;	 /* consecutive targets that failed */
+	size_t at;     /* the target tried next, or in use */
+	size_t failed; /* consecutive targets that failed */
+	/* Consecutive times that all targets failed, for the back-off. */
+	unsigned rounds_failed;
 	size_t loading;	 /* scripts sent whose SHA-1 has not come back yet */
 	bool of_replica; /* connects to a replica, not the master */
 	bool asking;	 /* connected to a sentinel, not the server */
@@ -44,8 +46,7 @@ struct async_connection {
 	redisAsyncContext *context;
 	struct async_adapter adapter;
 	struct loop_timer *timer; /* back-off, then the connect timeout */
-	int64_t backoff;
-	struct error why; /* the reason why it is not up */
+	struct error why;	  /* the reason why it is not up */
 	char told[sizeof(((struct error *)0)->text)];
 	bool closing;
 };
