@@ -1,35 +1,401 @@
+/*
+ * Finds days for which two tables that should agree differ, in each dimension
+ * that a table has.
+ *
+ * Clicks that come in make any two tables differ for a moment, so each day is
+ * searched twice, and counts if it has both numbers again.  Copies are
+ * compared only while nothing of their day was published later, and months
+ * whose counts were dropped not at all: such differences are repaired, or
+ * deleted, without intervention.
+ *
+ * In tables that have a row for each value of each owner, hour or link, only a
+ * limited number of rows is read: those of the days or months that were written
+ * last, and days that have no rows at all.  Older days or months are one part
+ * each, which cannot be lost in part.
+ */
 #include "aggregator/doctor/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "aggregator/doctor/differences.h"
+#include "aggregator/dimension.h"
+#include "aggregator/settle/copied_days.h"
+#include "aggregator/settle/day_attempts.h"
 #include "aggregator/zone/civil.h"
+#include "common/buf.h"
+#include "common/clickhouse/rows.h"
 #include "common/clock.h"
+
+/* A comparison of a table with the hours, or the days of links, that it was
+ * settled from. */
+struct compared {
+	const struct derived *row;
+	const struct derived_table *table;
+	/* Rows of clicks are compared with the totals of this table instead. */
+	bool of_rows;
+};
+
+struct difference {
+	int64_t day; /* its start, seconds since 1970, UTC */
+	uint64_t one, other;
+	uint64_t dimensions; /* number that differ from `one` */
+	char first[24]; /* the first of these, which has `other`; "": none */
+	bool dropped;	/* rows of the day are no longer in clicks */
+};
+
+struct difference_list {
+	struct difference *items; /* by day */
+	size_t count;
+	/* Days or months in the other table, and how many of them were read. */
+	uint64_t partitions, looked;
+	bool are_months;
+};
+
+/* --- lists ------------------------------------------------------------------
+ */
+
+static void difference_list_release(struct difference_list *list)
+{
+	free(list->items);
+	*list = (struct difference_list){0};
+}
+
+static const struct difference *
+find_day_difference(const struct difference_list *list, int64_t day)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].day == day)
+			return &list->items[i];
+	return NULL;
+}
+
+static bool is_same(const struct difference *a, const struct difference *b)
+{
+	return a->one == b->one && a->other == b->other &&
+	       a->dimensions == b->dimensions && !strcmp(a->first, b->first);
+}
+
+/* Keeps the items of `list` that `later` has with the same numbers. */
+static void difference_list_keep(struct difference_list *list,
+				 const struct difference_list *later)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct difference *d = &list->items[i];
+		const struct difference *again =
+			find_day_difference(later, d->day);
+
+		if (again && is_same(again, d))
+			list->items[kept++] = *d;
+	}
+	list->count = kept;
+}
+
+/* --- comparisons -----------------------------------------------------------
+ */
+
+#define SQL_PUBLISHED(kind)                                                    \
+	"(SELECT unit, max(attempt) FROM settled WHERE kind = '" kind "' "     \
+	"GROUP BY unit)"
+#define SQL_DAY_OF(time) "toUInt32(toStartOfDay(" time "))"
+
+/* Each selects d, n.  Partitions of clicks are days, so that no row of it is
+ * read. */
+#define SQL_ROWS                                                               \
+	"SELECT toUInt32(toDateTime(toDate(_partition_id), 'UTC')) AS d, "     \
+	"count() AS n FROM clicks GROUP BY d"
+#define SQL_HOURS                                                              \
+	"SELECT " SQL_DAY_OF("hour") " AS d, sum(events) AS n FROM "           \
+				     "stats_hourly WHERE dimension = 'total' " \
+				     "AND (hour, attempt) IN " SQL_PUBLISHED(  \
+					     "hour") " GROUP BY d"
+#define SQL_LINK_DAYS                                                          \
+	"SELECT toUInt32(toDateTime(day, 'UTC')) AS d, sum(pv) AS n FROM "     \
+	"link_days WHERE (toDateTime(day, 'UTC'), attempt) IN " SQL_PUBLISHED( \
+		"link_day") " GROUP BY d"
+
+static bool has_dimensions(const struct compared *c)
+{
+	return c->table->has && !c->of_rows;
+}
+
+static bool is_read_in_part(const struct compared *c)
+{
+	return c->table->is_large && !c->of_rows;
+}
+
+/* --- days ------------------------------------------------------------------
+ */
+
+struct days {
+	/* "[...]": the days of copies; their attempts; partitions that are not
+	 * read, by the digits of their names. */
+	struct buf starts, attempts, skipped;
+	struct difference_list *list;
+};
+
+static void days_release(struct days *days)
+{
+	buf_free(&days->starts);
+	buf_free(&days->attempts);
+	buf_free(&days->skipped);
+}
+
+/* A row is: starts, attempts. */
+static int take_copies(void *arg, char **f, struct error *err)
+{
+	struct days *days = arg;
+
+	buf_puts(&days->starts, f[0]);
+	buf_puts(&days->attempts, f[1]);
+	return days->starts.failed || days->attempts.failed
+		       ? error_set_nomem(err)
+		       : 0;
+}
+
+static int read_copies(struct clickhouse *ch, const struct compared *c,
+		       struct days *days, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	if (!c->row->newest)
+		return 0;
+	buf_printf(&sql, "SELECT groupArray(toUInt32(d)), groupArray(%s) FROM ",
+		   c->row->newest);
+	day_attempts_put(&sql);
+	buf_puts(&sql, "WHERE ");
+	day_attempts_put_is_current(&sql, c->row);
+	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, NULL, "ss",
+						  take_copies, days, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	return status;
+}
+
+/* A row is: number of partitions, number that are read, names of the others. */
+static int take_partitions(void *arg, char **f, struct error *err)
+{
+	struct days *days = arg;
+
+	days->list->partitions = tsv_u64(f[0]);
+	days->list->looked = tsv_u64(f[1]);
+	buf_puts(&days->skipped, f[2]);
+	return days->skipped.failed ? error_set_nomem(err) : 0;
+}
+
+/* Chooses the partitions to read.  The one that was written last is read
+ * however large it is. */
+static int choose_partitions(struct clickhouse *ch, const struct compared *c,
+			     int64_t rows_max, struct days *days,
+			     struct error *err)
+{
+	static const char sql[] =
+		"SELECT count(), countIf(rows_before < {rows_max:Int64}), "
+		"groupArrayIf(id, rows_before >= {rows_max:Int64}) FROM "
+		"(SELECT id, toInt64(sum(n) OVER (ORDER BY written DESC, "
+		"id DESC)) - toInt64(n) AS rows_before FROM "
+		"(SELECT substring(partition_id, 1, {digits:UInt8}) AS id, "
+		"sum(rows) AS n, max(modification_time) AS written "
+		"FROM system.parts WHERE database = currentDatabase() AND "
+		"table = {of:String} AND active AND rows > 0 GROUP BY id))";
+	char max[24], digits[12];
+	const struct clickhouse_param params[] = {{"param_rows_max", max},
+						  {"param_digits", digits},
+						  {"param_of", c->table->name},
+						  {NULL, NULL}};
+
+	if (!is_read_in_part(c))
+		return 0;
+	days->list->are_months = c->table->by == DERIVED_BY_MONTH;
+	snprintf(max, sizeof(max), "%" PRId64, rows_max);
+	snprintf(digits, sizeof(digits), "%u", c->table->by);
+	return clickhouse_rows(ch, sql, params, "nns", take_partitions, days,
+			       err);
+}
+
+/* --- comparing --------------------------------------------------------------
+ */
+
+static void put_names(struct buf *sql, const struct compared *c)
+{
+	const char *before = "";
+
+	if (!has_dimensions(c))
+		buf_puts(sql, "''");
+	for (size_t i = 0; has_dimensions(c) && i < dimension_count; i++) {
+		if (!c->table->has(&dimensions[i]))
+			continue;
+		buf_printf(sql, "%s'%s'", before, dimensions[i].name);
+		before = ", ";
+	}
+}
+
+/* Writes a condition: rows of the table are published. */
+static void put_is_published(struct buf *sql, const struct compared *c)
+{
+	if (c->row->newest)
+		buf_printf(
+			sql,
+			COPIED_DAYS_SQL("days", "attempts", SQL_DAY_OF("%s")),
+			c->table->at);
+	else
+		buf_printf(sql, "%s(%s, attempt) IN " SQL_PUBLISHED("%s"),
+			   c->of_rows ? "dimension = 'total' AND " : "",
+			   c->row->unit, c->row->kind);
+}
+
+/* Selects d, m, n: the events of each day and dimension. */
+static void put_other(struct buf *sql, const struct compared *c)
+{
+	const struct derived_table *t = c->table;
+
+	buf_printf(sql,
+		   "SELECT " SQL_DAY_OF("%s") " AS d, %s AS m, sum(%s) AS n, "
+					      "false AS is_one FROM %s WHERE ",
+		   t->at,
+		   !has_dimensions(c) ? "''"
+		   : t->dimension     ? t->dimension
+				      : "toString(dimension)",
+		   t->events, t->name);
+	put_is_published(sql, c);
+	if (has_dimensions(c)) {
+		buf_puts(sql, " AND dimension IN (");
+		put_names(sql, c);
+		buf_putc(sql, ')');
+	}
+	if (is_read_in_part(c))
+		buf_printf(sql,
+			   " AND NOT has({skipped:Array(String)}, "
+			   "substring(_partition_id, 1, %u))",
+			   t->by);
+	buf_puts(sql, " GROUP BY d, m");
+}
+
+/* Counts of dropped months are deleted, or about to be, so they are left
+ * out. */
+static void put_which_days(struct buf *sql, const struct compared *c)
+{
+	buf_puts(sql, "toDateTime(d, 'UTC') >= (SELECT max(unit) FROM settled "
+		      "WHERE kind = 'kept_from')");
+	if (c->of_rows)
+		buf_puts(sql, " AND NOT is_dropped");
+	if (c->row->newest)
+		buf_puts(sql, " AND has({days:Array(UInt32)}, d)");
+	if (is_read_in_part(c))
+		buf_printf(sql,
+			   " AND NOT has({skipped:Array(String)}, "
+			   "substring(toString(toYYYYMMDD(toDateTime(d, "
+			   "'UTC'))), 1, %u))",
+			   c->table->by);
+}
+
+/* Returns the numbers that those of the table must be; selects d, n. */
+static const char *one_of(const struct compared *c)
+{
+	if (c->of_rows)
+		return SQL_ROWS;
+	return c->table->of_links ? SQL_LINK_DAYS : SQL_HOURS;
+}
+
+static void put_comparison(struct buf *sql, const struct compared *c)
+{
+	buf_puts(sql,
+		 "SELECT d, n_one, found[wrong[1]], length(wrong), wrong[1], "
+		 "is_dropped FROM (SELECT d, sumIf(n, is_one) AS n_one, "
+		 "CAST((groupArrayIf(m, NOT is_one), groupArrayIf(n, NOT "
+		 "is_one)), 'Map(String, UInt64)') AS found, "
+		 "arrayFilter(x -> found[x] != n_one, [");
+	put_names(sql, c);
+	buf_printf(sql,
+		   "%s]) AS wrong, d IN (SELECT toUInt32(unit) FROM settled "
+		   "WHERE kind = 'dropped_day') AS is_dropped FROM ("
+		   "SELECT d, '' AS m, n, true AS is_one FROM (%s) UNION ALL ",
+		   c->table->also ? c->table->also : "", one_of(c));
+	put_other(sql, c);
+	buf_puts(sql, ") WHERE ");
+	put_which_days(sql, c);
+	buf_puts(sql, " GROUP BY d HAVING notEmpty(wrong)) ORDER BY d");
+}
+
+/* A row is: day, one, other, dimensions, the first of them, dropped. */
+static int take_difference(void *arg, char **f, struct error *err)
+{
+	struct difference_list *list = arg;
+	struct difference *more =
+		reallocarray(list->items, list->count + 1, sizeof(*more));
+
+	if (!more)
+		return error_set_nomem(err);
+	list->items = more;
+	more += list->count++;
+	*more = (struct difference){
+		.day = tsv_i64(f[0]),
+		.one = tsv_u64(f[1]),
+		.other = tsv_u64(f[2]),
+		.dimensions = tsv_u64(f[3]),
+		.dropped = tsv_u64(f[5]) > 0,
+	};
+	snprintf(more->first, sizeof(more->first), "%s", f[4]);
+	return 0;
+}
+
+static int query_differences(struct clickhouse *ch, const struct compared *c,
+			     struct days *days, struct error *err)
+{
+	const struct clickhouse_param params[] = {
+		{"param_days", buf_cstr(&days->starts)},
+		{"param_attempts", buf_cstr(&days->attempts)},
+		{"param_skipped", buf_cstr(&days->skipped)},
+		{NULL, NULL}};
+	struct buf sql = {0};
+	bool complete = params[0].value && params[1].value && params[2].value;
+	int status;
+
+	put_comparison(&sql, c);
+	status = buf_cstr(&sql) && complete
+			 ? clickhouse_rows(ch, sql.data, params, "nnnnsn",
+					   take_difference, days->list, err)
+			 : error_set_nomem(err);
+	buf_free(&sql);
+	return status;
+}
+
+/* Reads about `rows_max` rows of a large table.  The caller releases the list
+ * also after a failure. */
+static int differences_find(struct clickhouse *ch, const struct compared *c,
+			    int64_t rows_max, struct difference_list *ret,
+			    struct error *err)
+{
+	struct days days = {.list = ret};
+	int status;
+
+	*ret = (struct difference_list){0};
+	status = read_copies(ch, c, &days, err);
+	if (status == 0)
+		status = choose_partitions(ch, c, rows_max, &days, err);
+	if (status == 0)
+		status = query_differences(ch, c, &days, err);
+	days_release(&days);
+	return status < 0 ? error_wrap(err, "settled %s and %s",
+				       c->table->of_links ? "days" : "hours",
+				       c->of_rows ? "clicks" : c->table->name)
+			  : 0;
+}
+
+/* --- the page ---------------------------------------------------------------
+ */
 
 /* Delay before differences are queried again. */
 #define AGAIN_MS 3000
 
-/* A line of the page. */
+/* A line of the page: its name, and those of the numbers. */
 struct compared_pair {
-	enum compared kind;
+	struct compared compared;
 	const char *what, *one, *other;
-};
-static const struct compared_pair comparisons[] = {
-	{COMPARED_ROWS, "rows", "rows of clicks", "events in hours"},
-	{COMPARED_HOUR_VALUES, "hours' values", "events in hours",
-	 "events by each dimension"},
-	{COMPARED_LINK_SLOTS, "links' slots", "visits in days",
-	 "visits in slots"},
-	{COMPARED_SEALED, "sealed days", "visits in days", "events sealed"},
-	{COMPARED_OWNERS, "owners' rows", "visits in days", "events of owners"},
-	{COMPARED_OWNER_VALUES, "owners' values", "visits in days",
-	 "events of owners by each dimension"},
-	{COMPARED_OWNER_DAILY, "owners' daily", "visits in days",
-	 "events of owners by those of days"},
-	{COMPARED_VALUES, "values' rows", "events in hours",
-	 "events of values"},
-	{COMPARED_ROLLUPS, "rolled up", "events in hours", "events rolled up"},
 };
 
 /* Writes " in city and 4 dimensions more". */
@@ -46,12 +412,12 @@ static void name_dimensions(const struct difference *it, char ret[96])
 
 /* Writes how to repair a difference: settled counts that are gone can be made
  * again from rows, while these exist. */
-static void name_remedy(enum compared kind, const struct difference *it,
+static void name_remedy(const struct compared *c, const struct difference *it,
 			char ret[160])
 {
 	char from[CIVIL_NAME_MAX], to[CIVIL_NAME_MAX];
 
-	if (kind == COMPARED_ROWS && it->one < it->other)
+	if (c->of_rows && it->one < it->other)
 		snprintf(ret, 160, "rows are gone: see 'collector verify'");
 	else if (it->dropped)
 		snprintf(ret, 160,
@@ -65,14 +431,14 @@ static void name_remedy(enum compared kind, const struct difference *it,
 static void say_difference(struct doctor *d, const struct compared_pair *c,
 			   const struct difference *it)
 {
-	char day[CIVIL_NAME_MAX], dimensions[96], remedy[160];
+	char day[CIVIL_NAME_MAX], by[96], remedy[160];
 
-	name_dimensions(it, dimensions);
-	name_remedy(c->kind, it, remedy);
+	name_dimensions(it, by);
+	name_remedy(&c->compared, it, remedy);
 	doctor_say(d, DOCTOR_WRONG, c->what,
 		   "%s: %" PRIu64 " %s, %" PRIu64 " %s%s; %s",
 		   civil_day_name(it->day, day), it->one, c->one, it->other,
-		   c->other, dimensions, remedy);
+		   c->other, by, remedy);
 }
 
 static void say_differences(struct doctor *d, const struct compared_pair *c,
@@ -104,7 +470,7 @@ static void say_differences(struct doctor *d, const struct compared_pair *c,
 
 /* Clicks that come in during the queries make tables differ for a moment: a
  * difference counts only if it has the same numbers some seconds later. */
-static int confirm_differences(struct doctor *d, enum compared kind,
+static int confirm_differences(struct doctor *d, const struct compared *c,
 			       struct difference_list *list, struct error *err)
 {
 	struct difference_list later;
@@ -112,8 +478,8 @@ static int confirm_differences(struct doctor *d, enum compared kind,
 
 	if (app_should_stop(d->app, AGAIN_MS))
 		return error_set(err, ERROR_STOPPED, "stopped");
-	status = differences_find(d->ch, kind, d->settings->raw_rows_max,
-				  &later, err);
+	status = differences_find(d->ch, c, d->settings->raw_rows_max, &later,
+				  err);
 	if (status == 0)
 		difference_list_keep(list, &later);
 	difference_list_release(&later);
@@ -124,21 +490,50 @@ static int check_comparison(struct doctor *d, const struct compared_pair *c,
 			    struct error *err)
 {
 	struct difference_list list;
-	int status = differences_find(d->ch, c->kind, d->settings->raw_rows_max,
-				      &list, err);
+	int status = differences_find(d->ch, &c->compared,
+				      d->settings->raw_rows_max, &list, err);
 
 	if (status == 0 && list.count)
-		status = confirm_differences(d, c->kind, &list, err);
+		status = confirm_differences(d, &c->compared, &list, err);
 	if (status == 0)
 		say_differences(d, c, &list);
 	difference_list_release(&list);
 	return status;
 }
 
+static int compare_rows(struct doctor *d, struct error *err)
+{
+	const struct derived *hours = &derived_tables[DERIVED_HOURS];
+	const struct compared_pair rows = {
+		{.row = hours, .table = &hours->tables[0], .of_rows = true},
+		"rows",
+		"rows of clicks",
+		"events in hours"};
+
+	return check_comparison(d, &rows, err);
+}
+
+static int compare_table(struct doctor *d, const struct derived *row,
+			 const struct derived_table *table, struct error *err)
+{
+	const struct compared_pair pair = {{.row = row, .table = table},
+					   table->compared,
+					   table->of_links ? "visits in days"
+							   : "events in hours",
+					   table->counted};
+
+	return table->compared ? check_comparison(d, &pair, err) : 0;
+}
+
 int look_at_comparisons(struct doctor *d, struct error *err)
 {
-	for (size_t i = 0; i < sizeof(comparisons) / sizeof(*comparisons); i++)
-		if (check_comparison(d, &comparisons[i], err) < 0)
-			return -1;
+	if (compare_rows(d, err) < 0)
+		return -1;
+	for (size_t i = 0; i < DERIVED_ROWS; i++)
+		for (size_t t = 0; t < DERIVED_TABLES_MAX; t++)
+			if (compare_table(d, &derived_tables[i],
+					  &derived_tables[i].tables[t],
+					  err) < 0)
+				return -1;
 	return 0;
 }

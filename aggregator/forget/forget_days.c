@@ -178,26 +178,37 @@ static int run_change_statement(const struct settling *s, struct buf *sql,
 	return settling_run(s->ch, sql, changing, err);
 }
 
+static int change_table(const struct settling *s,
+			const struct forget_list *list,
+			const struct forget_day *day,
+			const struct derived_table *table, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	forget_sql_table(&sql, table, list, day->start, day->hours.data);
+	status = run_change_statement(s, &sql, err);
+	buf_free(&sql);
+	return status;
+}
+
+/* The sealed slots come last, because the day is found again by them. */
 static int change_counts(const struct settling *s,
 			 const struct forget_list *list,
 			 const struct forget_day *day, struct error *err)
 {
-	/* The sealed slots come last, because the day is found again by
-	 * them. */
-	static void (*const statements[])(struct buf * sql,
-					  const struct forget_list *list,
-					  int64_t start, const char *hours) = {
-		forget_sql_states, forget_sql_rollups, forget_sql_owner_slots,
-		forget_sql_sealed_slots};
-	struct buf sql = {0};
+	const struct derived_table *t, *last = NULL;
+	struct derived_walk walk = {0};
 	int status = 0;
 
-	for (size_t i = 0;
-	     status == 0 && i < sizeof(statements) / sizeof(*statements); i++) {
-		statements[i](&sql, list, day->start, day->hours.data);
-		status = run_change_statement(s, &sql, err);
+	while (status == 0 && (t = derived_walk_next(&walk))) {
+		if (t->visitors == VISITORS_IN_LINK_SETS)
+			last = t;
+		else if (t->visitors != VISITORS_NONE)
+			status = change_table(s, list, day, t, err);
 	}
-	buf_free(&sql);
+	if (status == 0 && last)
+		status = change_table(s, list, day, last, err);
 	return status;
 }
 

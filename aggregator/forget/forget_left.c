@@ -1,5 +1,7 @@
 #include "aggregator/forget/forget_left.h"
 
+#include "aggregator/settle/derived_tables.h"
+#include "common/buf.h"
 #include "common/clickhouse/rows.h"
 
 /*
@@ -40,26 +42,37 @@
  * An attempt's rows are deleted before its marker, so markers are counted.  A
  * copy made from hours before their new attempts is old, whenever it was begun.
  */
-#define SQL_COPIES                                                             \
-	"(SELECT count() FROM settled AS m INNER JOIN (SELECT c_day, "         \
-	"greatest(any(c_number), max(attempt)) AS n_number FROM settled "      \
-	"INNER JOIN changed ON toStartOfDay(settled.unit) = changed.c_day "    \
-	"WHERE kind = 'hour' AND has(c_hours, toUInt32(unit)) "                \
-	"GROUP BY c_day) AS n ON m.unit = n.c_day WHERE kind IN "              \
-	"('sealing', 'copying', 'valuing', 'spanning') AND "                   \
-	"attempt < n_number AND unit NOT IN (SELECT unit FROM settled WHERE "  \
-	"kind IN ('link_day', 'held_day') GROUP BY unit "                      \
-	"HAVING argMax(kind, attempt) = 'held_day'))"
+static void put_copies(struct buf *sql)
+{
+	buf_puts(sql,
+		 "(SELECT count() FROM settled AS m INNER JOIN (SELECT c_day, "
+		 "greatest(any(c_number), max(attempt)) AS n_number FROM "
+		 "settled INNER JOIN changed ON toStartOfDay(settled.unit) = "
+		 "changed.c_day WHERE kind = 'hour' AND "
+		 "has(c_hours, toUInt32(unit)) GROUP BY c_day) AS n "
+		 "ON m.unit = n.c_day WHERE kind IN (");
+	derived_put_markers(sql);
+	buf_puts(sql,
+		 ") AND attempt < n_number AND unit NOT IN (SELECT unit FROM "
+		 "settled WHERE kind IN ('link_day', 'held_day') "
+		 "GROUP BY unit HAVING argMax(kind, attempt) = 'held_day'))");
+}
 
 int forget_left_count(struct clickhouse *ch, struct forget_left *ret,
 		      struct error *err)
 {
-	static const char sql[] =
-		SQL_CHANGED "SELECT " SQL_WAITING ", " SQL_HOURS ", " SQL_COPIES
-			    " FORMAT TabSeparated";
+	struct buf sql = {0};
 	uint64_t n[3] = {0};
+	int status;
 
-	if (clickhouse_numbers(ch, sql, NULL, n, 3, err) < 0)
+	buf_puts(&sql, SQL_CHANGED "SELECT " SQL_WAITING ", " SQL_HOURS ", ");
+	put_copies(&sql);
+	buf_puts(&sql, " FORMAT TabSeparated");
+	status = buf_cstr(&sql)
+			 ? clickhouse_numbers(ch, sql.data, NULL, n, 3, err)
+			 : error_set_nomem(err);
+	buf_free(&sql);
+	if (status < 0)
 		return error_wrap(err, "what was settled before");
 	*ret = (struct forget_left){n[0], n[1], n[2]};
 	return 0;

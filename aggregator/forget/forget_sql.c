@@ -387,31 +387,44 @@ static void pieces_release(struct pieces *p, struct buf *sql)
 	buf_free(&p->nowhere);
 }
 
-void forget_sql_owner_slots(struct buf *sql, const struct forget_list *list,
-			    int64_t start, const char *hours)
+/* Begins a statement for the partition that has the day; a condition
+ * follows. */
+static void put_partition(struct buf *sql, const struct derived_table *table,
+			  int64_t start)
+{
+	if (table->by == DERIVED_BY_DAY)
+		put_in_day(sql, start);
+	else
+		put_in_month(sql, start);
+}
+
+static void put_owner_sets(struct buf *sql, const struct derived_table *table,
+			   const struct forget_list *list, int64_t start,
+			   const char *hours)
 {
 	struct pieces p = {0};
 
 	pieces_fill(&p, list, &of_owner);
-	buf_puts(sql, "ALTER TABLE owner_slots UPDATE ");
+	buf_printf(sql, "ALTER TABLE %s UPDATE ", table->name);
 	put_sets(sql, "people", "others", &p.visitor, &p.nobody);
-	put_in_month(sql, start);
+	put_partition(sql, table, start);
 	buf_printf(sql, "toUInt32(toStartOfHour(slot)) IN %s AND ", hours);
 	put_has(sql, list, &of_owner);
 	pieces_release(&p, sql);
 }
 
-void forget_sql_sealed_slots(struct buf *sql, const struct forget_list *list,
-			     int64_t start, const char *hours)
+static void put_link_sets(struct buf *sql, const struct derived_table *table,
+			  const struct forget_list *list, int64_t start,
+			  const char *hours)
 {
 	struct pieces p = {0};
 
 	pieces_fill(&p, list, &of_link);
-	buf_puts(sql, "ALTER TABLE sealed_slots UPDATE ");
+	buf_printf(sql, "ALTER TABLE %s UPDATE ", table->name);
 	put_sets(sql, "people", "others", &p.either, &p.nobody);
 	buf_puts(sql, ", ");
 	put_sets(sql, "people_ips", "others_ips", &p.link, &p.nowhere);
-	put_in_month(sql, start);
+	put_partition(sql, table, start);
 	buf_printf(sql, "toUInt32(toStartOfHour(slot)) IN %s AND (", hours);
 	put_is_slot_left(sql, list);
 	buf_putc(sql, ')');
@@ -457,26 +470,50 @@ static void put_state_has(struct buf *sql, const struct forget_list *list,
 #define HAS_STATES "NOT emptied AND finalizeAggregation(visitors) > 0 AND "
 
 /* The slot shows when a state's visits were. */
-void forget_sql_states(struct buf *sql, const struct forget_list *list,
-		       int64_t start, const char *hours)
+static void put_states(struct buf *sql, const struct derived_table *table,
+		       const struct forget_list *list, int64_t start,
+		       const char *hours)
 {
-	buf_puts(sql, "ALTER TABLE stats_hourly UPDATE " NO_STATES);
-	put_in_day(sql, start);
+	buf_printf(sql, "ALTER TABLE %s UPDATE " NO_STATES, table->name);
+	put_partition(sql, table, start);
 	buf_printf(sql, "toUInt32(hour) IN %s AND " HAS_STATES, hours);
 	put_state_has(sql, list, "slot");
 }
 
-void forget_sql_rollups(struct buf *sql, const struct forget_list *list,
-			int64_t start, const char *hours)
+static void put_spans(struct buf *sql, const struct derived_table *table,
+		      const struct forget_list *list, int64_t start,
+		      const char *hours)
 {
-	buf_puts(sql, "ALTER TABLE stats_spans UPDATE " NO_STATES);
-	put_in_month(sql, start);
+	buf_printf(sql, "ALTER TABLE %s UPDATE " NO_STATES, table->name);
+	put_partition(sql, table, start);
 	buf_printf(sql,
 		   "has(if(span = 3600, CAST(%s, 'Array(UInt32)'), "
 		   "[toUInt32(%" PRId64
 		   ")]), toUInt32(span_start)) AND " HAS_STATES,
 		   hours, start);
 	put_state_has(sql, list, "span_start");
+}
+
+void forget_sql_table(struct buf *sql, const struct derived_table *table,
+		      const struct forget_list *list, int64_t start,
+		      const char *hours)
+{
+	switch (table->visitors) {
+	case VISITORS_NONE:
+		break;
+	case VISITORS_IN_HOURS:
+		put_states(sql, table, list, start, hours);
+		break;
+	case VISITORS_IN_SPANS:
+		put_spans(sql, table, list, start, hours);
+		break;
+	case VISITORS_IN_OWNER_SETS:
+		put_owner_sets(sql, table, list, start, hours);
+		break;
+	case VISITORS_IN_LINK_SETS:
+		put_link_sets(sql, table, list, start, hours);
+		break;
+	}
 }
 
 /* --- the archive ------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "aggregator/forget/forget_list.h"
+#include "aggregator/settle/derived_tables.h"
 #include "common/buf.h"
 
 enum {
@@ -34,18 +35,13 @@ void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
 		       int64_t start);
 
 /*
- * Change counts of the day that begins at `start`, whose rows are dropped;
- * `hours` are the hours in which visitors of the list came.  The visitors must
- * have digests.
+ * Changes counts of the day that begins at `start`, whose rows are dropped, in
+ * a table that tells visitors apart (enum derived_visitors); `hours` are the
+ * hours in which visitors of the list came.  The visitors must have digests.
  */
-void forget_sql_states(struct buf *sql, const struct forget_list *list,
-		       int64_t start, const char *hours);
-void forget_sql_rollups(struct buf *sql, const struct forget_list *list,
-			int64_t start, const char *hours);
-void forget_sql_owner_slots(struct buf *sql, const struct forget_list *list,
-			    int64_t start, const char *hours);
-void forget_sql_sealed_slots(struct buf *sql, const struct forget_list *list,
-			     int64_t start, const char *hours);
+void forget_sql_table(struct buf *sql, const struct derived_table *table,
+		      const struct forget_list *list, int64_t start,
+		      const char *hours);
 
 /* The archive: texts of the list's links.  The first function counts the rows
  * that have some. */

@@ -7,17 +7,6 @@
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 
-/* The columns for whether a day is read, and for its attempt, by enum
- * copied. */
-static const struct {
-	const char *is_read, *newest;
-} of[COPIED_KINDS] = {
-	[COPIED_LINKS] = {SQL_LINKS_ARE_READ, "n_sealed"},
-	[COPIED_OWNERS] = {SQL_OWNERS_ARE_READ, "n_owner"},
-	[COPIED_VALUES] = {SQL_VALUES_ARE_READ, "n_value"},
-	[COPIED_TOTALS] = {SQL_IS_ROLLED, "n_rolled"},
-};
-
 static int add_day(struct copied_days *days, const struct copied_day *day,
 		   bool is_read, struct error *err)
 {
@@ -65,10 +54,15 @@ static int read_days(struct clickhouse *ch, struct copied_days *ret,
 	int status;
 
 	buf_puts(&sql, "SELECT d, n_linked, n_dropped");
-	for (size_t i = 0; i < COPIED_KINDS; i++)
-		buf_printf(&sql, ", %sAS is_read_%zu, %s", of[i].is_read, i,
-			   of[i].newest);
-	buf_puts(&sql, " FROM " SQL_DAY_ATTEMPTS "WHERE (n_dropped > 0");
+	for (size_t i = 0; i < COPIED_KINDS; i++) {
+		buf_puts(&sql, ", ");
+		day_attempts_put_is_read(&sql, derived_copy((enum copied)i));
+		buf_printf(&sql, "AS is_read_%zu, %s", i,
+			   derived_copy((enum copied)i)->newest);
+	}
+	buf_puts(&sql, " FROM ");
+	day_attempts_put(&sql);
+	buf_puts(&sql, "WHERE (n_dropped > 0");
 	for (size_t i = 0; i < COPIED_KINDS; i++)
 		buf_printf(&sql, " OR is_read_%zu", i);
 	buf_puts(&sql, ") AND toDateTime(d, 'UTC') >= (SELECT max(unit) FROM "

@@ -1,10 +1,8 @@
 /*
- * copied_days.h - the days that can be read from tables of their own: links
- * from sealed_slots (seal.h), owners from owner_slots and owner_values
- * (owner_days.h), values of dimensions that hours do not have from owner_values
- * and day_values (value_days.h), totals of all links from stats_spans
- * (rollups.h).  Other days are read from `clicks`, and for totals from
- * stats_hourly.
+ * copied_days.h - the days that can be read from the tables of a copy
+ * (derived_tables.h): links, owners, values of dimensions that hours do not
+ * have, totals of all links.  Other days are read from `clicks`, and for totals
+ * from stats_hourly.
  */
 #ifndef AGGREGATOR_SETTLE_COPIED_DAYS_H
 #define AGGREGATOR_SETTLE_COPIED_DAYS_H
@@ -13,17 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "aggregator/settle/derived_tables.h"
 #include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
-
-enum copied {
-	COPIED_LINKS,
-	COPIED_OWNERS,
-	COPIED_VALUES,
-	COPIED_TOTALS,
-	COPIED_KINDS,
-};
 
 struct copied_day {
 	int64_t start;	  /* seconds since 1970, UTC */

@@ -20,9 +20,9 @@ struct pending_days {
 };
 
 /* Finds the days after `after` that are to be copied. */
-static int find_pending(const struct settling *s,
-			const struct day_copy_kind *kind, int64_t after,
-			struct pending_days *ret, struct error *err)
+static int find_pending(const struct settling *s, const struct derived *kind,
+			int64_t after, struct pending_days *ret,
+			struct error *err)
 {
 	int64_t age = kind->when_late ? s->settings->clicks.late_window : 0;
 	uint64_t found[3] = {0};
@@ -34,14 +34,16 @@ static int find_pending(const struct settling *s,
 	struct buf sql = {0};
 	int status;
 
+	buf_puts(&sql, "SELECT count(), min(d), argMin(n_dropped, d) FROM ");
+	day_attempts_put(&sql);
 	buf_printf(&sql,
-		   "SELECT count(), min(d), argMin(n_dropped, d) "
-		   "FROM " SQL_DAY_ATTEMPTS
 		   "WHERE n_day > n_hour AND n_day > %s AND n_day > n_held "
-		   "AND %s AND toInt64(d) > {after:Int64} "
-		   "AND toInt64(d) * 1000 + {age:Int64} <= {now:Int64} "
-		   "FORMAT TabSeparated",
-		   kind->newest, kind->which);
+		   "AND ",
+		   kind->newest);
+	day_attempts_put_can_copy(&sql, kind);
+	buf_puts(&sql, " AND toInt64(d) > {after:Int64} "
+		       "AND toInt64(d) * 1000 + {age:Int64} <= {now:Int64} "
+		       "FORMAT TabSeparated");
 	snprintf(least, sizeof(least), "%" PRId64, after);
 	snprintf(old, sizeof(old), "%" PRId64, CIVIL_DAY * 1000 + age);
 	snprintf(now, sizeof(now), "%" PRId64, settling_now(s));
@@ -56,7 +58,7 @@ static int find_pending(const struct settling *s,
 	return 0;
 }
 
-int day_copy_pending(const struct settling *s, const struct day_copy_kind *kind,
+int day_copy_pending(const struct settling *s, const struct derived *kind,
 		     uint64_t *ret_days, int64_t *ret_first, struct error *err)
 {
 	struct pending_days pending = {0};
@@ -125,16 +127,16 @@ static int query_copy_numbers(const struct day_copy *c, struct buf *sql,
 
 static void put_settled(struct buf *sql, const struct day_copy *c)
 {
-	if (c->kind->put_settled)
-		c->kind->put_settled(sql, c);
+	if (c->kind->statements->put_settled)
+		c->kind->statements->put_settled(sql, c);
 	else
 		buf_puts(sql, DAY_COPY_LINK_EVENTS);
 }
 
 static void put_source(struct buf *sql, const struct day_copy *c)
 {
-	if (c->kind->put_source)
-		c->kind->put_source(sql, c);
+	if (c->kind->statements->put_source)
+		c->kind->statements->put_source(sql, c);
 	else
 		buf_puts(sql, c->dropped ? SQL_ROWS_AND_BASE : SQL_ROWS);
 }
@@ -149,7 +151,7 @@ static int count_day_events(const struct day_copy *c, struct copy_counts *ret,
 	buf_puts(&sql, ", ");
 	put_settled(&sql, c);
 	buf_puts(&sql, ", ");
-	c->kind->put_staged(&sql, c);
+	c->kind->statements->put_staged(&sql, c);
 	buf_puts(&sql, " FORMAT TabSeparated");
 	return query_copy_numbers(c, &sql, 3, take_counts, ret, err);
 }
@@ -183,7 +185,7 @@ static void put_publish(struct buf *sql, const struct day_copy *c)
 		   "fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "
 		   "now64(3, 'UTC'), {settler:String} WHERE ",
 		   c->kind->kind);
-	c->kind->put_staged(sql, c);
+	c->kind->statements->put_staged(sql, c);
 	buf_puts(sql, " = {rows:UInt64} AND ");
 	put_settled(sql, c);
 	buf_puts(sql, " = {rows:UInt64} AND ");
@@ -296,7 +298,7 @@ static int copy_pending_day(struct day_copy *c, const struct progress *last,
 			    bool *ret_done, struct error *err)
 {
 	const struct settled_row marker = {
-		c->kind->marker_kind, {.start = c->start}, c->picked.attempt};
+		c->kind->marker_number, {.start = c->start}, c->picked.attempt};
 	struct copy_counts n = {0};
 
 	if (set_params(c, last, 0, err) < 0 || count_day_events(c, &n, err) < 0)
@@ -305,7 +307,8 @@ static int copy_pending_day(struct day_copy *c, const struct progress *last,
 		return 0;
 	c->rows = n.rows;
 	if (settling_insert(c->s, &marker, 1, last, err) < 0 ||
-	    c->kind->stage(c, err) < 0 || count_day_events(c, &n, err) < 0)
+	    c->kind->statements->stage(c, err) < 0 ||
+	    count_day_events(c, &n, err) < 0)
 		return -1;
 	if (n.staged == SETTLE_SQL_UNEVEN) {
 		error_set(err, ERROR_PROTOCOL,
@@ -326,7 +329,7 @@ static int copy_pending_day(struct day_copy *c, const struct progress *last,
 	return 0;
 }
 
-int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
+int day_copy_next(const struct settling *s, const struct derived *kind,
 		  int64_t after, const struct progress *last,
 		  int64_t *ret_start, bool *ret_done, struct error *err)
 {
@@ -356,7 +359,7 @@ int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
 
 struct copy_cleaning {
 	struct clickhouse *ch;
-	const struct day_copy_kind *kind;
+	const struct derived *kind;
 };
 
 /* Waits for the mutation, because the next statements rely on it. */
@@ -378,11 +381,13 @@ static int delete_attempt(void *arg, char **f, struct error *err)
 	struct buf sql = {0};
 	int status = 0;
 
-	for (size_t i = 0; status == 0 && c->kind->tables[i]; i++) {
+	for (size_t i = 0; status == 0 && i < DERIVED_TABLES_MAX; i++) {
+		if (!c->kind->tables[i].name)
+			continue;
 		buf_printf(&sql,
 			   "ALTER TABLE %s DELETE IN PARTITION ID '%" PRIu64
 			   "' WHERE attempt = %" PRIu64,
-			   c->kind->tables[i], tsv_u64(f[0]), attempt);
+			   c->kind->tables[i].name, tsv_u64(f[0]), attempt);
 		status = run_mutation(c->ch, &sql, err);
 	}
 	buf_printf(&sql,
@@ -395,7 +400,7 @@ static int delete_attempt(void *arg, char **f, struct error *err)
 	return status;
 }
 
-int day_copy_clean(struct clickhouse *ch, const struct day_copy_kind *kind,
+int day_copy_clean(struct clickhouse *ch, const struct derived *kind,
 		   uint64_t before, struct error *err)
 {
 	struct copy_cleaning c = {ch, kind};
@@ -406,11 +411,15 @@ int day_copy_clean(struct clickhouse *ch, const struct day_copy_kind *kind,
 		   "SELECT toYYYYMM(unit), toUInt32(unit), attempt "
 		   "FROM settled WHERE kind = '%s' AND attempt < %" PRIu64
 		   " AND (unit, attempt) NOT IN (SELECT toDateTime(d, 'UTC'), "
-		   "%s FROM " SQL_DAY_ATTEMPTS "WHERE %s) "
-		   "AND (unit, attempt) NOT IN (SELECT unit, max(attempt) "
+		   "%s FROM ",
+		   kind->marker, before, kind->newest);
+	day_attempts_put(&sql);
+	buf_puts(&sql, "WHERE ");
+	day_attempts_put_is_read(&sql, kind);
+	buf_printf(&sql,
+		   ") AND (unit, attempt) NOT IN (SELECT unit, max(attempt) "
 		   "FROM settled WHERE kind = '%s' GROUP BY unit) "
 		   "FORMAT TabSeparated",
-		   kind->marker, before, kind->newest, kind->are_read,
 		   kind->base);
 	status = buf_cstr(&sql) ? settling_for_each(ch, sql.data, NULL, "nnn",
 						    delete_attempt, &c, err)

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "aggregator/settle/derived_tables.h"
 #include "aggregator/settle/settle_sql.h"
 #include "aggregator/settle/settling.h"
 #include "common/buf.h"
@@ -30,44 +31,12 @@
  * attempt, dropped, and those that are sent with every insert. */
 struct day_copy {
 	const struct settling *s;
-	const struct day_copy_kind *kind;
+	const struct derived *kind;
 	int64_t start;	      /* seconds since 1970 */
 	struct picked picked; /* its attempt */
 	uint64_t dropped;     /* number of the day's drop; 0: none */
 	uint64_t rows;	      /* about the number of rows that are copied */
 	struct settling_params params;
-};
-
-/* A kind of copy. */
-struct day_copy_kind {
-	const char *verb; /* for messages: "seal" */
-	/* Kind of the row in `settled` that publishes a copy. */
-	const char *kind;
-	const char *marker; /* a kind, too: rows of a copy may exist */
-	enum settled_kind marker_kind;
-	/* The same: the attempt in the base of a dropped day. */
-	const char *base;
-	const char *const *tables; /* NULL at the end; partitions are months */
-	const char *newest;	   /* the copy's column of SQL_DAY_ATTEMPTS */
-	/* A condition on these columns: the day can be copied. */
-	const char *which;
-	const char *are_read; /* a condition: the day's copy is read */
-	/* Copied `late_window` after the day's end, not at once. */
-	bool when_late;
-	/*
-	 * These write expressions: the events that are settled for the day, and
-	 * the events in the source.  NULL: those of links, in link_slots and in
-	 * `clicks`.
-	 */
-	void (*put_settled)(struct buf *sql, const struct day_copy *c);
-	void (*put_source)(struct buf *sql, const struct day_copy *c);
-	/* The source is rows of `clicks`, some of which a drop deletes. */
-	bool of_rows;
-	/* Writes another: the events that are staged under the attempt, or
-	 * SETTLE_SQL_UNEVEN if the tables do not agree. */
-	void (*put_staged)(struct buf *sql, const struct day_copy *c);
-	/* Runs the statements that stage the copy. */
-	int (*stage)(struct day_copy *c, struct error *err);
 };
 
 /* SQL: the events of links that are settled for the day. */
@@ -82,9 +51,11 @@ struct day_copy_kind {
 	"count() AS n, countIf(" SQL_CLICK ") AS c, "                          \
 	"countIf(" SQL_BOT ") AS b, countIf(" SQL_PREFETCH ") AS p"
 
+/* `kind` is a row of a copy, see derived_copy. */
+
 /* Returns the number of days to copy, and the first of them (seconds since
  * 1970; -1: none). */
-int day_copy_pending(const struct settling *s, const struct day_copy_kind *kind,
+int day_copy_pending(const struct settling *s, const struct derived *kind,
 		     uint64_t *ret_days, int64_t *ret_first, struct error *err);
 
 /*
@@ -93,7 +64,7 @@ int day_copy_pending(const struct settling *s, const struct day_copy_kind *kind,
  * occurs before the day is known.  *ret_done is false if the day's rows are not
  * those that were settled.
  */
-int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
+int day_copy_next(const struct settling *s, const struct derived *kind,
 		  int64_t after, const struct progress *last,
 		  int64_t *ret_start, bool *ret_done, struct error *err);
 
@@ -103,7 +74,7 @@ int day_copy_run(const struct day_copy *c, struct buf *sql, struct error *err);
 
 /* Deletes rows whose attempt is less than `before`, and is neither read nor in
  * a base. */
-int day_copy_clean(struct clickhouse *ch, const struct day_copy_kind *kind,
+int day_copy_clean(struct clickhouse *ch, const struct derived *kind,
 		   uint64_t before, struct error *err);
 
 #endif

@@ -3,25 +3,19 @@
 #include <stdlib.h>
 
 #include "aggregator/progress.h"
+#include "aggregator/settle/day_copy.h"
 #include "aggregator/settle/day_settlement.h"
 #include "aggregator/settle/drop.h"
 #include "aggregator/settle/drop_months.h"
-#include "aggregator/settle/owner_days.h"
-#include "aggregator/settle/rollups.h"
-#include "aggregator/settle/seal.h"
 #include "aggregator/settle/superseded.h"
 #include "aggregator/settle/table_state.h"
-#include "aggregator/settle/value_days.h"
 #include "common/clock.h"
 
 /* The steps of a pass, in this order; each handles one day at a time. */
 enum day_step {
 	DAY_SETTLED,
-	DAY_SEALED,
-	DAY_COPIED,
-	DAY_VALUED,
-	DAY_ROLLED_UP,
-	DAY_DROPPED,
+	DAY_COPIED, /* the first copy */
+	DAY_DROPPED = DAY_COPIED + COPIED_KINDS,
 	DAY_STEPS
 };
 
@@ -125,19 +119,15 @@ static int take_step(struct day_pass *p, enum day_step step, int64_t after,
 		     const struct progress *last, struct day_pass_result *ret,
 		     int64_t *ret_start, bool *ret_done, struct error *err)
 {
-	static const struct day_copy_kind *const copies[DAY_STEPS] = {
-		[DAY_SEALED] = &sealed_days,
-		[DAY_COPIED] = &owner_days,
-		[DAY_VALUED] = &value_days,
-		[DAY_ROLLED_UP] = &rolled_days};
+	const struct derived *copy;
 
-	if (copies[step])
-		return day_copy_next(&p->settling, copies[step], after, last,
-				     ret_start, ret_done, err);
-	return step == DAY_SETTLED
-		       ? settle_next(p, after, last, ret_start, ret_done, err)
-		       : drop_one(p, after, last, ret, ret_start, ret_done,
-				  err);
+	if (step == DAY_SETTLED)
+		return settle_next(p, after, last, ret_start, ret_done, err);
+	if (step == DAY_DROPPED)
+		return drop_one(p, after, last, ret, ret_start, ret_done, err);
+	copy = derived_copy((enum copied)(step - DAY_COPIED));
+	return day_copy_next(&p->settling, copy, after, last, ret_start,
+			     ret_done, err);
 }
 
 /* Whether an error concerns one day only: then later steps and later days go
@@ -152,6 +142,14 @@ static bool is_of_day(const struct error *err, int64_t after, int64_t day,
 	return true;
 }
 
+static size_t *count_of_step(struct day_pass_result *ret, enum day_step step)
+{
+	if (step == DAY_SETTLED)
+		return &ret->days;
+	return step == DAY_DROPPED ? &ret->dropped
+				   : &ret->copied[step - DAY_COPIED];
+}
+
 /*
  * Each step handles one day, until one step has done its work: what was settled
  * meanwhile is then known to the next pass.  Each step goes from day to day,
@@ -162,10 +160,6 @@ static int pass_days(struct day_pass *p, const struct progress *last,
 		     struct day_pass_result *ret, struct error *first,
 		     struct error *err)
 {
-	size_t *const counts[DAY_STEPS] = {&ret->days,	     &ret->sealed,
-					   &ret->owner_days, &ret->value_days,
-					   &ret->rolled_up,  &ret->dropped};
-
 	p->stale_days = false;
 	for (size_t i = 0; i < DAY_STEPS && !ret->more; i++) {
 		int64_t after = p->after[i], day = after;
@@ -177,7 +171,7 @@ static int pass_days(struct day_pass *p, const struct progress *last,
 			return -1;
 		p->after[i] = day;
 		p->found |= after >= 0 || day >= 0;
-		*counts[i] = done;
+		*count_of_step(ret, (enum day_step)i) = done;
 		ret->more = status == 0 && (done || p->stale_days);
 	}
 	return 0;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "aggregator/settle/derived_tables.h"
 #include "aggregator/settle/drop.h"
 #include "aggregator/settle/repeats.h"
 #include "aggregator/settle/settling.h"
@@ -24,12 +25,9 @@ struct day_pass *day_pass_new(const struct settling *settling,
 void day_pass_free(struct day_pass *pass); /* NULL accepted */
 
 struct day_pass_result {
-	size_t days;		  /* days settled */
-	size_t sealed;		  /* days sealed */
-	size_t owner_days;	  /* days copied for owners */
-	size_t value_days;	  /* days whose values were copied */
-	size_t rolled_up;	  /* days rolled up */
-	size_t dropped;		  /* days dropped */
+	size_t days;		     /* days settled */
+	size_t copied[COPIED_KINDS]; /* days copied, by kind */
+	size_t dropped;		     /* days dropped */
 	struct drop_outcome drop; /* of the last day that was to be dropped */
 	struct drop_deleted deleted; /* rows deleted of dropped days */
 	int64_t kept_from; /* months before it were dropped; 0: none was */
@@ -41,10 +39,10 @@ struct day_pass_result {
 };
 
 /*
- * With `days`, one pass settles at most one day, then seals at most one, then
- * copies one for owners, then its values, then rolls one up, then drops one; it
- * stops after the first step that did one.  Then it deletes superseded and
- * dropped rows if that is due.
+ * With `days`, one pass settles at most one day, then makes each of the copies
+ * of derived_tables.h of at most one, then drops one; it stops after the first
+ * step that did one.  Then it deletes superseded and dropped rows if that is
+ * due.
  *
  * A day that fails stops neither other days, which later passes take, nor the
  * later steps of this pass; the pass returns the error at its end, and *ret is

@@ -15,7 +15,7 @@
 #include "common/periodic.h"
 
 struct day_settler_metrics {
-	struct metric *days, *sealed, *owner_days, *value_days, *rolled_up;
+	struct metric *days, *copied[COPIED_KINDS];
 	struct metric *dropped, *rows_deleted;
 	struct metric *repeats;
 };
@@ -136,24 +136,25 @@ static void report_dropped(struct day_settler *d,
 			 log_int("rows", (int64_t)r->deleted.rows));
 }
 
+static void log_days(struct day_settler *d, const char *what, size_t days,
+		     int64_t ms)
+{
+	if (days)
+		log_debug(d->env.log, "settled a day",
+			  log_int(what, (int64_t)days), log_int("ms", ms));
+}
+
 static void report_done(struct day_settler *d, const struct day_pass_result *r,
 			int64_t ms)
 {
 	metric_add(d->metrics.days, r->days);
-	metric_add(d->metrics.sealed, r->sealed);
-	metric_add(d->metrics.owner_days, r->owner_days);
-	metric_add(d->metrics.value_days, r->value_days);
-	metric_add(d->metrics.rolled_up, r->rolled_up);
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		metric_add(d->metrics.copied[i], r->copied[i]);
 	report_dropped(d, r);
-	if (r->days || r->sealed || r->owner_days || r->value_days ||
-	    r->rolled_up)
-		log_debug(d->env.log, "settled a day",
-			  log_int("days", (int64_t)r->days),
-			  log_int("sealed", (int64_t)r->sealed),
-			  log_int("owner_days", (int64_t)r->owner_days),
-			  log_int("value_days", (int64_t)r->value_days),
-			  log_int("rolled_up", (int64_t)r->rolled_up),
-			  log_int("ms", ms));
+	log_days(d, "days", r->days, ms);
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		log_days(d, derived_copy((enum copied)i)->logged, r->copied[i],
+			 ms);
 }
 
 /* --- reconciliation ---------------------------------------------------------
@@ -299,19 +300,12 @@ static void register_metrics(struct day_settler *d, struct metrics *m)
 	d->metrics.days =
 		metrics_counter(m, "shortloop_aggregator_days_total", NULL,
 				"Days settled, repetitions included.");
-	d->metrics.sealed =
-		metrics_counter(m, "shortloop_aggregator_sealed_days_total",
-				NULL, "Days sealed, repetitions included.");
-	d->metrics.owner_days = metrics_counter(
-		m, "shortloop_aggregator_owner_days_total", NULL,
-		"Days copied for owners, repetitions included.");
-	d->metrics.value_days = metrics_counter(
-		m, "shortloop_aggregator_value_days_total", NULL,
-		"Days of which the values of dimensions that hours do not have "
-		"were settled, repetitions included.");
-	d->metrics.rolled_up = metrics_counter(
-		m, "shortloop_aggregator_rolled_up_days_total", NULL,
-		"Days rolled up over all links, repetitions included.");
+	for (size_t i = 0; i < COPIED_KINDS; i++) {
+		const struct derived *copy = derived_copy((enum copied)i);
+
+		d->metrics.copied[i] =
+			metrics_counter(m, copy->metric, NULL, copy->help);
+	}
 	d->metrics.dropped = metrics_counter(
 		m, "shortloop_aggregator_dropped_days_total", NULL,
 		"Days whose rows of clicks were dropped, repetitions "

@@ -20,9 +20,6 @@
 /* Most sources that one deleting statement names. */
 #define SOURCES_AT_ONCE 100
 
-/* Owners' tables and tables of values are complete, too. */
-#define SQL_IS_COPIED SQL_IS_SEALED "AND " SQL_IS_OWNED "AND " SQL_IS_VALUED
-
 /* Condition for an old day; parameters: age, old_by. */
 #define SQL_IS_OLD "toInt64(d) * 1000 + {age:Int64} <= {old_by:Int64} "
 
@@ -61,37 +58,53 @@ struct drop_work {
 	struct settling_params params;
 };
 
+static void put_find_next(struct buf *sql)
+{
+	buf_puts(sql, "SELECT count(), min(d), argMin(n_dropped, d)");
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		if (derived_copy((enum copied)i)->param)
+			buf_printf(sql, ", argMin(%s, d)",
+				   derived_copy((enum copied)i)->newest);
+	buf_puts(sql, " FROM ");
+	day_attempts_put(sql);
+	buf_puts(sql, "WHERE ");
+	day_attempts_put_is_copied(sql);
+	buf_puts(sql, "AND n_sealed > n_dropped AND toInt64(d) > {after:Int64} "
+		      "AND " SQL_IS_OLD "FORMAT TabSeparated");
+}
+
 static int find_next(struct drop_work *w, const struct progress *last,
 		     int64_t after, struct error *err)
 {
-	static const char sql[] =
-		"SELECT count(), min(d), argMin(n_dropped, d), "
-		"argMin(n_sealed, d), argMin(n_owner, d), "
-		"argMin(n_value, d) FROM " SQL_DAY_ATTEMPTS
-		"WHERE " SQL_IS_COPIED
-		"AND n_sealed > n_dropped AND toInt64(d) > {after:Int64} "
-		"AND " SQL_IS_OLD "FORMAT TabSeparated";
-	uint64_t found[6] = {0};
+	uint64_t found[3 + COPIED_KINDS] = {0};
 	struct age_params params;
+	struct buf sql = {0};
+	int status;
 
 	age_params_fill(&params, w->s, last, after);
-	if (clickhouse_numbers(w->s->ch, sql, params.items, found, 6, err) < 0)
+	put_find_next(&sql);
+	status = buf_cstr(&sql)
+			 ? clickhouse_numbers(w->s->ch, sql.data, params.items,
+					      found, 3 + drop_attempts_count(),
+					      err)
+			 : error_set_nomem(err);
+	buf_free(&sql);
+	if (status < 0)
 		return error_wrap(err, "days to drop");
 	w->start = found[0] ? (int64_t)found[1] : -1;
 	w->dropped = found[2];
-	w->copied = (struct drop_attempts){found[3], found[4], found[5]};
+	drop_attempts_take(&w->copied, found + 3);
 	return 0;
 }
 
 static int set_params(struct drop_work *w, const struct progress *last,
 		      struct error *err)
 {
-	static const char *const names[] = {
+	const char *names[DROP_PARAMS_MAX] = {
 		"param_start",	"param_end",	    "param_attempt",
 		"param_events", "param_read_until", "param_complete_until",
-		"param_until",	"param_dropped",    "param_rescored",
-		"param_sealed", "param_owner",	    "param_value"};
-	const uint64_t numbers[] = {
+		"param_until",	"param_dropped",    "param_rescored"};
+	uint64_t numbers[DROP_PARAMS_MAX] = {
 		(uint64_t)w->start,
 		(uint64_t)(w->start + CIVIL_DAY),
 		w->picked.attempt,
@@ -101,13 +114,11 @@ static int set_params(struct drop_work *w, const struct progress *last,
 		(uint64_t)settling_picked_until(w->s, &w->picked),
 		w->dropped,
 		w->rescored,
-		w->copied.sealed,
-		w->copied.owner,
-		w->copied.value,
 	};
+	size_t count = drop_attempts_params(&w->copied, names, numbers, 9);
 
-	return settling_params_fill(&w->params, w->s, names, numbers,
-				    sizeof(names) / sizeof(*names), err);
+	return settling_params_fill(&w->params, w->s, names, numbers, count,
+				    err);
 }
 
 static void take_counts(void *arg, const uint64_t *n)
@@ -209,7 +220,8 @@ static int is_grace_over(struct drop_work *w, const struct progress *last,
 	if (w->start * 1000 + age + GRACE_MS > settling_old_by(w->s, last))
 		return 0;
 	snprintf(start, sizeof(start), "%" PRId64, w->start);
-	snprintf(sealed, sizeof(sealed), "%" PRIu64, w->copied.sealed);
+	snprintf(sealed, sizeof(sealed), "%" PRIu64,
+		 w->copied.of[COPIED_LINKS]);
 	snprintf(grace, sizeof(grace), "%" PRId64, (int64_t)GRACE_MS);
 	return settling_query(w->s->ch, sql, params, 1, take_flag, ret, err);
 }
@@ -230,7 +242,8 @@ static int reconcile_first(struct drop_work *w, const struct progress *last,
 
 	if (!done)
 		status = reconciled_hours_has_day(w->s->ch, w->start,
-						  w->copied.sealed, &done, err);
+						  w->copied.of[COPIED_LINKS],
+						  &done, err);
 	if (status < 0 || done)
 		return status;
 	status = reconcile_day(w->s->ch, &settings->clicks, w->start, &found,
@@ -266,45 +279,78 @@ static int stage_last_offsets(struct drop_work *w, struct error *err)
 	return status;
 }
 
+/* Selects the rows that make the copies the base. */
+static void put_bases(struct buf *sql)
+{
+	buf_puts(sql, " UNION ALL SELECT 'base_sealed' AS k, unit AS u, "
+		      "max(attempt) AS a, toUInt64(0) AS m FROM settled WHERE "
+		      "kind = 'sealed_day' AND "
+		      "unit = toDateTime({start:UInt32}, 'UTC') GROUP BY unit");
+	for (size_t i = 0; i < COPIED_KINDS; i++) {
+		const struct derived *copy = derived_copy((enum copied)i);
+
+		if (!copy->based)
+			continue;
+		buf_printf(sql,
+			   " UNION ALL SELECT '%s' AS k, toDateTime(d, 'UTC') "
+			   "AS u, %s AS a, toUInt64(0) AS m FROM ",
+			   copy->base, copy->newest);
+		day_attempts_put(sql);
+		buf_puts(sql, "WHERE d = {start:UInt32} AND ");
+		day_attempts_put_is_current(sql, copy);
+	}
+}
+
+/* The day's copies, and its drop, are still those that were counted. */
+static void put_is_as_counted(struct buf *sql)
+{
+	buf_puts(sql, "(SELECT count() FROM ");
+	day_attempts_put(sql);
+	buf_puts(sql, "WHERE d = {start:UInt32} AND ");
+	day_attempts_put_is_copied(sql);
+	buf_puts(sql, "AND n_sealed > n_dropped AND n_sealed < "
+		      "{attempt:UInt64} ");
+	for (size_t i = 0; i < COPIED_KINDS; i++) {
+		const struct derived *copy = derived_copy((enum copied)i);
+
+		if (copy->param)
+			buf_printf(sql, "AND %s = %s ", copy->newest,
+				   copy->bound);
+	}
+	buf_puts(sql, "AND n_dropped = {dropped:UInt64}) = 1 ");
+}
+
 /*
  * Inserts all rows at once, and only if the server finds that: the rows and the
  * base match what is published, no row lies beyond the staged offsets, nothing
  * was settled since the day was sealed, its copies are those whose events were
  * counted, and no row was rescored since the check.
  */
-/* clang-format off */
-static const char publish_sql[] =
-	"INSERT INTO settled (kind, unit, attempt, blocks, rows, read_until, "
-	"complete_until, settled_at, settler) SELECT k, u, a, 0, m, "
-	"fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "
-	"fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "
-	"now64(3, 'UTC'), {settler:String} FROM ("
-	"SELECT 'dropped_day' AS k, toDateTime({start:UInt32}, 'UTC') AS u, "
-	"{attempt:UInt64} AS a, {events:UInt64} AS m UNION ALL "
-	"SELECT 'base_hour' AS k, unit AS u, max(attempt) AS a, "
-	"toUInt64(0) AS m FROM settled "
-	"WHERE kind = 'hour' AND " SQL_IN_UNITS "GROUP BY unit UNION ALL "
-	"SELECT 'base_sealed' AS k, unit AS u, max(attempt) AS a, "
-	"toUInt64(0) AS m FROM settled WHERE kind = 'sealed_day' AND "
-	"unit = toDateTime({start:UInt32}, 'UTC') GROUP BY unit UNION ALL "
-	"SELECT 'base_owner' AS k, toDateTime(d, 'UTC') AS u, n_owner AS a, "
-	"toUInt64(0) AS m FROM " SQL_DAY_ATTEMPTS "WHERE d = {start:UInt32} "
-	"AND " SQL_IS_OWNED "UNION ALL "
-	"SELECT 'base_value' AS k, toDateTime(d, 'UTC') AS u, n_value AS a, "
-	"toUInt64(0) AS m FROM " SQL_DAY_ATTEMPTS "WHERE d = {start:UInt32} "
-	"AND " SQL_IS_VALUED ") "
-	"WHERE " SQL_ROWS_AND_BASE " = {events:UInt64} "
-	"AND " SQL_PUBLISHED_EVENTS " = {events:UInt64} "
-	"AND (SELECT count() FROM " SQL_BEYOND("attempt") ") = 0 "
-	"AND (SELECT count() FROM " SQL_DAY_ATTEMPTS
-	"WHERE d = {start:UInt32} AND " SQL_IS_COPIED
-	"AND n_sealed > n_dropped AND n_sealed < {attempt:UInt64} "
-	"AND n_sealed = {sealed:UInt64} AND n_owner = {owner:UInt64} "
-	"AND n_value = {value:UInt64} "
-	"AND n_dropped = {dropped:UInt64}) = 1 "
-	"AND " SQL_RESCORED " = {rescored:UInt64} "
-	"AND now64(3, 'UTC') < fromUnixTimestamp64Milli({until:Int64}, 'UTC')";
-/* clang-format on */
+static void put_publish_drop(struct buf *sql)
+{
+	buf_puts(sql,
+		 "INSERT INTO settled (kind, unit, attempt, blocks, rows, "
+		 "read_until, complete_until, settled_at, settler) SELECT k, "
+		 "u, a, 0, m, "
+		 "fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "
+		 "fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "
+		 "now64(3, 'UTC'), {settler:String} FROM ("
+		 "SELECT 'dropped_day' AS k, "
+		 "toDateTime({start:UInt32}, 'UTC') AS u, "
+		 "{attempt:UInt64} AS a, {events:UInt64} AS m UNION ALL "
+		 "SELECT 'base_hour' AS k, unit AS u, max(attempt) AS a, "
+		 "toUInt64(0) AS m FROM settled WHERE kind = 'hour' AND "
+		 "" SQL_IN_UNITS "GROUP BY unit");
+	put_bases(sql);
+	buf_puts(sql, ") WHERE " SQL_ROWS_AND_BASE " = {events:UInt64} AND "
+		      "" SQL_PUBLISHED_EVENTS " = {events:UInt64} AND "
+		      "(SELECT count() FROM ");
+	buf_puts(sql, SQL_BEYOND("attempt") ") = 0 AND ");
+	put_is_as_counted(sql);
+	buf_puts(sql, "AND " SQL_RESCORED " = {rescored:UInt64} "
+		      "AND now64(3, 'UTC') < "
+		      "fromUnixTimestamp64Milli({until:Int64}, 'UTC')");
+}
 
 static int publish_in_turn(struct drop_work *w, bool *ret_written,
 			   struct error *err)
@@ -319,7 +365,7 @@ static int publish_in_turn(struct drop_work *w, bool *ret_written,
 	if (w->s->check_lease(w->s->arg, err) < 0 ||
 	    settling_check_age(w->s, &w->picked, err) < 0)
 		return -1;
-	buf_puts(&text, publish_sql);
+	put_publish_drop(&text);
 	if (settling_run(w->s->ch, &text, w->params.items, err) == 0)
 		status = settling_query(w->s->ch, is_written, w->params.items,
 					1, take_flag, ret_written, err);
@@ -660,13 +706,12 @@ static int read_old(void *arg, char **f, struct error *err)
 	return r->fn(r->arg, &day, err);
 }
 
-int drop_for_each_old(const struct settling *s, const struct progress *last,
-		      int (*fn)(void *arg, const struct old_day *day,
-				struct error *err),
-		      void *arg, struct error *err)
+static void put_old_days(struct buf *sql)
 {
-	static const char sql[] =
-		"SELECT o.d, n_rows, n_bytes, " SQL_IS_COPIED
+	buf_puts(sql, "SELECT o.d, n_rows, n_bytes, ");
+	day_attempts_put_is_copied(sql);
+	buf_puts(
+		sql,
 		", n_dropped, n_sealed > n_dropped, n_events, "
 		"n_kept = 24 AND n_first >= n_sealed, "
 		"toUnixTimestamp64Milli(dropped_at), n_runs FROM "
@@ -674,29 +719,44 @@ int drop_for_each_old(const struct settling *s, const struct progress *last,
 		"'UTC'))) AS d, sum(rows) AS n_rows, sum(bytes_on_disk) AS "
 		"n_bytes FROM system.parts WHERE database = currentDatabase() "
 		"AND table = 'clicks' AND active AND rows > 0 GROUP BY d) AS o "
-		"LEFT JOIN " SQL_DAY_ATTEMPTS "AS a ON o.d = a.d "
-		"LEFT JOIN (SELECT toUInt64(toUInt32(toStartOfDay(hour))) AS "
-		"d, "
-		"sum(events) AS n_events FROM stats_hourly WHERE "
-		"dimension = 'total' AND (hour, attempt) IN (SELECT unit, "
-		"max(attempt) FROM settled WHERE kind = 'hour' GROUP BY unit) "
-		"GROUP BY d) AS e ON o.d = e.d "
-		"LEFT JOIN " SQL_RECONCILED_DAYS " AS r ON o.d = r.d "
-		"LEFT JOIN (SELECT toUInt64(toUInt32(unit)) AS d, "
-		"max(settled_at) AS dropped_at FROM settled WHERE "
-		"kind = 'dropped_day' GROUP BY d) AS x ON o.d = x.d "
-		"LEFT JOIN (SELECT toUInt64(toUInt32(toDateTime(day, 'UTC'))) "
-		"AS d, count() AS n_runs FROM (SELECT day, run FROM rescored "
-		"GROUP BY day, run HAVING countIf(state = 'done') = 0) "
-		"GROUP BY d) AS u ON o.d = u.d "
-		"WHERE toInt64(o.d) * 1000 + {age:Int64} <= {old_by:Int64} "
-		"ORDER BY o.d FORMAT TabSeparated";
+		"LEFT JOIN ");
+	day_attempts_put(sql);
+	buf_puts(sql,
+		 "AS a ON o.d = a.d "
+		 "LEFT JOIN (SELECT toUInt64(toUInt32(toStartOfDay(hour))) AS "
+		 "d, "
+		 "sum(events) AS n_events FROM stats_hourly WHERE "
+		 "dimension = 'total' AND (hour, attempt) IN (SELECT unit, "
+		 "max(attempt) FROM settled WHERE kind = 'hour' GROUP BY unit) "
+		 "GROUP BY d) AS e ON o.d = e.d "
+		 "LEFT JOIN " SQL_RECONCILED_DAYS " AS r ON o.d = r.d "
+		 "LEFT JOIN (SELECT toUInt64(toUInt32(unit)) AS d, "
+		 "max(settled_at) AS dropped_at FROM settled WHERE "
+		 "kind = 'dropped_day' GROUP BY d) AS x ON o.d = x.d "
+		 "LEFT JOIN (SELECT toUInt64(toUInt32(toDateTime(day, 'UTC'))) "
+		 "AS d, count() AS n_runs FROM (SELECT day, run FROM rescored "
+		 "GROUP BY day, run HAVING countIf(state = 'done') = 0) "
+		 "GROUP BY d) AS u ON o.d = u.d "
+		 "WHERE toInt64(o.d) * 1000 + {age:Int64} <= {old_by:Int64} "
+		 "ORDER BY o.d FORMAT TabSeparated");
+}
+
+int drop_for_each_old(const struct settling *s, const struct progress *last,
+		      int (*fn)(void *arg, const struct old_day *day,
+				struct error *err),
+		      void *arg, struct error *err)
+{
 	struct old_reader reader = {s, fn, arg};
 	struct age_params params;
+	struct buf sql = {0};
+	int status;
 
 	age_params_fill(&params, s, last, -1);
-	if (clickhouse_rows(s->ch, sql, params.items, "nnnnnnnnnn", read_old,
-			    &reader, err) < 0)
-		return error_wrap(err, "old days");
-	return 0;
+	put_old_days(&sql);
+	status = buf_cstr(&sql)
+			 ? clickhouse_rows(s->ch, sql.data, params.items,
+					   "nnnnnnnnnn", read_old, &reader, err)
+			 : error_set_nomem(err);
+	buf_free(&sql);
+	return status < 0 ? error_wrap(err, "old days") : 0;
 }

@@ -118,7 +118,7 @@ int drop_clean(struct clickhouse *ch, uint64_t before, struct error *err);
 struct old_day {
 	int64_t start; /* seconds since 1970 */
 	uint64_t rows, bytes;
-	bool sealed; /* sealed, and copied for owners and values */
+	bool sealed; /* sealed, and in all copies that a drop needs */
 	/* The day's hours have as many events as there are rows, and no run of
 	 * forget or rescore that has begun still has to change its rows. */
 	bool settled;

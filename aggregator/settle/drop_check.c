@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "aggregator/dimension.h"
+#include "aggregator/settle/derived_tables.h"
 #include "aggregator/settle/dropped.h"
-#include "aggregator/settle/owner_values.h"
 #include "aggregator/settle/settle_sql.h"
 #include "aggregator/zone/civil.h"
 #include "common/buf.h"
@@ -13,23 +13,38 @@
 
 #define DIMENSIONS_MAX 64
 
-enum checked_table {
-	STATS_HOURLY,
-	LINK_SLOTS,
-	LINK_DAYS,
-	SEALED_SLOTS,
-	OWNER_SLOTS,
-	OWNER_VALUES,
-	DAY_VALUES,
-	TABLES
-};
+/* --- attempts ---------------------------------------------------------------
+ */
 
-static const char *const names[TABLES] = {
-	[STATS_HOURLY] = "stats_hourly", [LINK_SLOTS] = "link_slots",
-	[LINK_DAYS] = "link_days",	 [SEALED_SLOTS] = "sealed_slots",
-	[OWNER_SLOTS] = "owner_slots",	 [OWNER_VALUES] = "owner_values",
-	[DAY_VALUES] = "day_values",
-};
+size_t drop_attempts_count(void)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		count += derived_copy((enum copied)i)->param != NULL;
+	return count;
+}
+
+void drop_attempts_take(struct drop_attempts *a, const uint64_t *numbers)
+{
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		a->of[i] = derived_copy((enum copied)i)->param ? *numbers++ : 0;
+}
+
+size_t drop_attempts_params(const struct drop_attempts *a, const char **names,
+			    uint64_t *numbers, size_t count)
+{
+	for (size_t i = 0; i < COPIED_KINDS; i++) {
+		if (!derived_copy((enum copied)i)->param)
+			continue;
+		names[count] = derived_copy((enum copied)i)->param;
+		numbers[count++] = a->of[i];
+	}
+	return count;
+}
+
+/* --- a day ------------------------------------------------------------------
+ */
 
 /* Events under the attempts that are checked, and in the base of the previous
  * drop. */
@@ -48,8 +63,10 @@ struct day_check {
 	bool of_base;	 /* the base itself is checked */
 	uint64_t events; /* in the base */
 	struct rows rows;
-	/* The counts by dimension; a table without dimensions has index 0. */
-	struct event_counts counts[TABLES][DIMENSIONS_MAX];
+	/* The counts of each row's tables by dimension; a table without
+	 * dimensions has index 0. */
+	struct event_counts counts[DERIVED_ROWS][DERIVED_TABLES_MAX]
+				  [DIMENSIONS_MAX];
 	struct settling_params params;
 	struct drop_lack *ret;
 };
@@ -57,26 +74,23 @@ struct day_check {
 static int set_params(struct day_check *c, int64_t start, uint64_t dropped,
 		      struct error *err)
 {
-	static const char *const params[] = {"param_start",   "param_end",
-					     "param_dropped", "param_sealed",
-					     "param_owner",   "param_value"};
-	const uint64_t numbers[] = {
-		(uint64_t)start,   (uint64_t)(start + CIVIL_DAY),
-		dropped,	   c->attempts.sealed,
-		c->attempts.owner, c->attempts.value,
-	};
+	const char *names[DROP_PARAMS_MAX] = {"param_start", "param_end",
+					      "param_dropped"};
+	uint64_t numbers[DROP_PARAMS_MAX] = {
+		(uint64_t)start, (uint64_t)(start + CIVIL_DAY), dropped};
+	size_t count = drop_attempts_params(&c->attempts, names, numbers, 3);
 
-	return settling_params_fill(&c->params, c->s, params, numbers,
-				    sizeof(params) / sizeof(*params), err);
+	return settling_params_fill(&c->params, c->s, names, numbers, count,
+				    err);
 }
 
 /* --- counting ---------------------------------------------------------------
  */
 
 #define SQL_UNIT "unit = toDateTime({start:UInt32}, 'UTC')"
-#define SQL_OF_BASE(kind)                                                      \
-	"(SELECT max(attempt) FROM settled WHERE kind = '" kind                \
-	"' AND " SQL_UNIT ")"
+/* The newest attempt of a kind; printf's arguments: the kind. */
+#define SQL_NEWEST_OF                                                          \
+	"(SELECT max(attempt) FROM settled WHERE kind = '%s' AND " SQL_UNIT ")"
 #define SQL_ROWS_OF(rows)                                                      \
 	"SELECT count(), countIf(link_id != 0), "                              \
 	"sum(length(" DIMENSION_MANY_VALUES ")), "                             \
@@ -94,60 +108,82 @@ static int count_rows(struct day_check *c, const char *sql, struct error *err)
 			      &c->rows, err);
 }
 
-/* Adds a table whose events are `sum`: events of rows that meet the condition
- * `now`, and of those that meet `base`. */
-static void put_table(struct buf *sql, enum checked_table table,
-		      const char *sum, const char *rows, const char *now,
-		      const char *base)
+/* Selects from a table: events of rows that meet the condition `now`, and of
+ * those that meet `base`. */
+static void put_table(struct buf *sql, const struct derived_table *t,
+		      const char *also, const char *now, const char *base)
 {
-	bool grouped = table == STATS_HOURLY || table == OWNER_VALUES ||
-		       table == DAY_VALUES;
-
 	buf_printf(sql,
-		   "%sSELECT '%s' AS t, %s AS m, sumIf(%s, %s) AS x, "
-		   "sumIf(%s, %s) AS y FROM %s WHERE %s GROUP BY m",
-		   table ? " UNION ALL " : "", names[table],
-		   grouped ? "toString(dimension)" : "''", sum, now, sum, base,
-		   names[table], rows);
+		   "SELECT '%s' AS t, %s AS m, sumIf(%s, %s) AS x, "
+		   "sumIf(%s, %s) AS y FROM %s WHERE %s%s GROUP BY m",
+		   t->name, t->has ? "toString(dimension)" : "''", t->events,
+		   now, t->events, base, t->name, t->in_day, also);
 }
 
 static void put_hours(struct buf *sql, const struct day_check *c)
 {
 	static const char in_base[] = "(hour, attempt) IN " SQL_BASE_HOURS;
 
-	put_table(sql, STATS_HOURLY, "events", SQL_IN_HOURS,
+	put_table(sql, &derived_tables[DERIVED_HOURS].tables[0], "",
 		  c->of_base ? in_base : SQL_ARE_PUBLISHED,
 		  c->of_base ? "false" : in_base);
 }
 
-#define SQL_OF_LINK_DAY "attempt = " SQL_OF_BASE("link_day")
-
 /* These tables have no base: each settling writes them anew. */
 static void put_links(struct buf *sql)
 {
-	put_table(sql, LINK_SLOTS, "effective + ineffective",
-		  SQL_IN_SLOTS "AND " SQL_OF_LINK_DAY, "true", "false");
-	put_table(sql, LINK_DAYS, "pv",
-		  "day = " OWNER_VALUES_DAY " AND " SQL_OF_LINK_DAY, "true",
-		  "false");
+	const struct derived *days = &derived_tables[DERIVED_DAYS];
+	struct buf also = {0};
+
+	buf_printf(&also, "AND attempt = " SQL_NEWEST_OF, days->kind);
+	sql->failed |= !buf_cstr(&also);
+	for (size_t i = 0; i < DERIVED_TABLES_MAX && !sql->failed; i++) {
+		buf_puts(sql, " UNION ALL ");
+		put_table(sql, &days->tables[i], also.data, "true", "false");
+	}
+	buf_free(&also);
 }
 
-#define SQL_SEALED     "attempt = {sealed:UInt64}"
-#define SQL_OWNER      "attempt = {owner:UInt64}"
-#define SQL_VALUE      "attempt = {value:UInt64}"
-#define SQL_BASE(kind) "attempt = " SQL_OF_BASE(kind)
+/* Writes conditions: a row has the attempt of a copy that has the table, or
+ * that attempt in the base. */
+static void put_attempts(struct buf *now, struct buf *base,
+			 const struct derived_table *t)
+{
+	const char *before = "";
 
+	for (size_t i = 0; i < COPIED_KINDS; i++) {
+		const struct derived *copy = derived_copy((enum copied)i);
+
+		if (!copy->param || !derived_has_table(copy, t->name))
+			continue;
+		buf_printf(now, "%sattempt = %s", before, copy->bound);
+		buf_printf(base, "%sattempt = " SQL_NEWEST_OF, before,
+			   copy->base);
+		before = " OR ";
+	}
+}
+
+/* A copy without which a day is dropped has none of these tables. */
 static void put_copies(struct buf *sql)
 {
-	put_table(sql, SEALED_SLOTS, "events", SQL_IN_SLOTS, SQL_SEALED,
-		  SQL_BASE("base_sealed"));
-	put_table(sql, OWNER_SLOTS, "events", SQL_IN_SLOTS, SQL_OWNER,
-		  SQL_BASE("base_owner"));
-	put_table(sql, OWNER_VALUES, "events", "day = " OWNER_VALUES_DAY,
-		  SQL_OWNER " OR " SQL_VALUE,
-		  SQL_BASE("base_owner") " OR " SQL_BASE("base_value"));
-	put_table(sql, DAY_VALUES, "events", "day = " OWNER_VALUES_DAY,
-		  SQL_VALUE, SQL_BASE("base_value"));
+	struct derived_walk walk = {.row = DERIVED_COPIES};
+	const struct derived_table *t;
+	struct buf now = {0}, base = {0};
+
+	while ((t = derived_walk_next(&walk))) {
+		buf_reset(&now);
+		buf_reset(&base);
+		put_attempts(&now, &base, t);
+		if (!now.len)
+			continue;
+		sql->failed |= !buf_cstr(&now) || !buf_cstr(&base);
+		if (sql->failed)
+			break;
+		buf_puts(sql, " UNION ALL ");
+		put_table(sql, t, "", now.data, base.data);
+	}
+	buf_free(&now);
+	buf_free(&base);
 }
 
 /* A row is: table, dimension, events, events of the base. */
@@ -159,10 +195,15 @@ static int take_table(void *arg, char **f, struct error *err)
 	bool known = d || !*f[1] || !strcmp(f[1], dimensions[0].name);
 
 	(void)err;
-	for (size_t t = 0; t < TABLES; t++)
-		if (known && i < DIMENSIONS_MAX && !strcmp(f[0], names[t]))
-			c->counts[t][i] = (struct event_counts){tsv_u64(f[2]),
-								tsv_u64(f[3])};
+	for (size_t row = 0; row < DERIVED_ROWS; row++)
+		for (size_t t = 0; t < DERIVED_TABLES_MAX; t++) {
+			const char *name = derived_tables[row].tables[t].name;
+
+			if (known && i < DIMENSIONS_MAX && name &&
+			    !strcmp(f[0], name))
+				c->counts[row][t][i] = (struct event_counts){
+					tsv_u64(f[2]), tsv_u64(f[3])};
+		}
 	return 0;
 }
 
@@ -186,83 +227,83 @@ static int count_tables(struct day_check *c, struct error *err)
 /* --- comparing --------------------------------------------------------------
  */
 
-/* Whether each event is in the dimension once: dimensions of hours, owners,
- * days. */
-typedef bool has_fn(const struct dimension *d);
+/* A table that is compared: its counts by dimension, and how many events it
+ * must have. */
+struct checked_table {
+	const struct derived_table *table;
+	const struct event_counts *counts;
+	uint64_t want, tags;
+	bool at_least; /* it may have more */
+};
 
-static bool is_of_hours(const struct dimension *d)
-{
-	return d->kind == DIMENSION_VISITORS || d->kind == DIMENSION_BUSIEST;
-}
-
-static bool is_of_owners(const struct dimension *d)
-{
-	return d != dimensions && is_of_hours(d);
-}
-
-static bool is_of_days(const struct dimension *d)
-{
-	return d->kind == DIMENSION_DAILY;
-}
-
-static bool count_differs(struct day_check *c, enum checked_table table,
+static bool count_differs(struct day_check *c, const struct checked_table *t,
 			  size_t i, uint64_t want, bool at_least)
 {
-	uint64_t have = c->counts[table][i].now;
+	uint64_t have = t->counts[i].now;
 
 	if (have == want || (at_least && have > want))
 		return false;
-	*c->ret = (struct drop_lack){names[table], dimensions[i].name, have,
+	*c->ret = (struct drop_lack){t->table->name, dimensions[i].name, have,
 				     want};
 	return true;
 }
 
-static bool some_differ(struct day_check *c, enum checked_table table,
-			has_fn *has, uint64_t want)
+static bool some_differ(struct day_check *c, const struct checked_table *t)
 {
 	for (size_t i = 0; i < dimension_count; i++)
-		if (has(&dimensions[i]) &&
-		    count_differs(c, table, i, want, false))
+		if (t->table->has(&dimensions[i]) &&
+		    count_differs(c, t, i, t->want, t->at_least))
 			return true;
 	return false;
 }
 
 /* An event counts once for each of its tags.  The tags of the base are known
  * only from the rows that are left, which are not all of them. */
-static bool tags_differ(struct day_check *c, enum checked_table table,
-			uint64_t tags)
+static bool tags_differ(struct day_check *c, const struct checked_table *t)
 {
 	for (size_t i = 0; i < dimension_count; i++) {
-		uint64_t base = c->of_base ? 0 : c->counts[table][i].base;
+		uint64_t base = c->of_base ? 0 : t->counts[i].base;
 
 		if (dimensions[i].kind == DIMENSION_MANY &&
-		    count_differs(c, table, i, tags + base, c->of_base))
+		    count_differs(c, t, i, t->tags + base, c->of_base))
 			return true;
 	}
 	return false;
 }
 
-/*
- * Days of links are settled beside the base: they have the later events, too.
- */
-static bool links_differ(struct day_check *c, uint64_t want)
+static bool table_differs(struct day_check *c, const struct checked_table *t)
 {
-	return count_differs(c, SEALED_SLOTS, 0, want, false) ||
-	       count_differs(c, LINK_SLOTS, 0, want, c->of_base) ||
-	       count_differs(c, LINK_DAYS, 0, want, c->of_base);
+	if (!t->table->has)
+		return count_differs(c, t, 0, t->want, t->at_least);
+	return some_differ(c, t) || (t->table->has_many && tags_differ(c, t));
 }
 
-static bool owners_differ(struct day_check *c, uint64_t want)
+/* Days of links are settled beside the base: they have the later events,
+ * too. */
+static bool row_differs(struct day_check *c, size_t row, uint64_t events,
+			uint64_t of_links)
 {
-	return count_differs(c, OWNER_SLOTS, 0, want, false) ||
-	       some_differ(c, OWNER_VALUES, is_of_owners, want) ||
-	       tags_differ(c, OWNER_VALUES, c->rows.tags_of_links);
+	for (size_t i = 0; i < DERIVED_TABLES_MAX; i++) {
+		const struct derived_table *table =
+			&derived_tables[row].tables[i];
+		const struct checked_table t = {
+			table, c->counts[row][i],
+			table->of_links ? of_links : events,
+			table->of_links ? c->rows.tags_of_links : c->rows.tags,
+			row == DERIVED_DAYS && c->of_base};
+
+		if (table->name && table_differs(c, &t))
+			return true;
+	}
+	return false;
 }
 
 static void find_lacking_table(struct day_check *c)
 {
-	const struct event_counts *sealed = &c->counts[SEALED_SLOTS][0];
-	uint64_t events = c->rows.all + c->counts[STATS_HOURLY][0].base;
+	const struct event_counts *hours = c->counts[DERIVED_HOURS][0];
+	const struct event_counts *sealed =
+		c->counts[DERIVED_COPIES + COPIED_LINKS][0];
+	uint64_t events = c->rows.all + hours->base;
 	uint64_t of_links = c->rows.of_links + sealed->base;
 
 	if (c->of_base) {
@@ -271,12 +312,10 @@ static void find_lacking_table(struct day_check *c)
 							  : c->rows.of_links;
 	}
 	*c->ret = (struct drop_lack){0};
-	if (some_differ(c, STATS_HOURLY, is_of_hours, events) ||
-	    tags_differ(c, STATS_HOURLY, c->rows.tags) ||
-	    links_differ(c, of_links) || owners_differ(c, of_links))
-		return;
-	if (!some_differ(c, DAY_VALUES, is_of_days, events))
-		some_differ(c, OWNER_VALUES, is_of_days, of_links);
+	for (size_t row = 0; row < DERIVED_ROWS; row++)
+		if ((row < DERIVED_COPIES || derived_tables[row].param) &&
+		    row_differs(c, row, events, of_links))
+			return;
 }
 
 /* --- checks ----------------------------------------------------------------
@@ -306,21 +345,28 @@ static void take_base(void *arg, const uint64_t *n)
 	struct day_check *c = arg;
 
 	c->events = n[0];
-	c->attempts = (struct drop_attempts){n[1], n[2], n[3]};
+	drop_attempts_take(&c->attempts, n + 1);
 }
 
 static int read_base(struct day_check *c, struct error *err)
 {
-	static const char sql[] =
-		"SELECT (SELECT argMax(rows, attempt) FROM settled WHERE "
-		"kind = 'dropped_day' AND " SQL_UNIT
-		"), " SQL_OF_BASE("base_sealed") ", " SQL_OF_BASE(
-			"base_owner") ", " SQL_OF_BASE("base_value") " FORMAT "
-								     "TabSepara"
-								     "ted";
+	struct buf sql = {0};
+	int status;
 
-	return settling_query(c->s->ch, sql, c->params.items, 4, take_base, c,
-			      err);
+	buf_puts(&sql, "SELECT (SELECT argMax(rows, attempt) FROM settled "
+		       "WHERE kind = 'dropped_day' AND " SQL_UNIT ")");
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		if (derived_copy((enum copied)i)->param)
+			buf_printf(&sql, ", " SQL_NEWEST_OF,
+				   derived_copy((enum copied)i)->base);
+	buf_puts(&sql, " FORMAT TabSeparated");
+	status = buf_cstr(&sql)
+			 ? settling_query(c->s->ch, sql.data, c->params.items,
+					  1 + drop_attempts_count(), take_base,
+					  c, err)
+			 : error_set_nomem(err);
+	buf_free(&sql);
+	return status;
 }
 
 int drop_check_base(const struct settling *s, int64_t start, uint64_t dropped,

@@ -3,23 +3,39 @@
  * of `clicks` are gone: before it is dropped, and once more before its rows are
  * deleted, since a server may have lost parts of tables meanwhile.
  *
- * The tables are stats_hourly, link_slots, link_days, sealed_slots,
- * owner_slots, owner_values and day_values, by dimension where they have some,
- * each in one pass over the partition of the day or month. stats_spans is left
- * out: it is written again from stats_hourly.
+ * The tables are those of derived_tables.h, by dimension where they have some,
+ * each in one pass over the partition of the day or month.  Copies without
+ * which a day is dropped are left out: stats_spans is written again from
+ * stats_hourly.
  */
 #ifndef AGGREGATOR_SETTLE_DROP_CHECK_H
 #define AGGREGATOR_SETTLE_DROP_CHECK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+#include "aggregator/settle/derived_tables.h"
 #include "aggregator/settle/settling.h"
 #include "common/error.h"
 
-/* The attempts of a day's copies. */
+/* The attempts of a day's copies, those without which it is not dropped. */
 struct drop_attempts {
-	uint64_t sealed, owner, value;
+	uint64_t of[COPIED_KINDS];
 };
+
+/* Returns the number of such copies. */
+size_t drop_attempts_count(void);
+
+/* Takes their attempts from numbers in the order of the copies. */
+void drop_attempts_take(struct drop_attempts *a, const uint64_t *numbers);
+
+/* Adds the attempts to parameters of a statement, of which there are `count`.
+ * Returns how many there are then. */
+size_t drop_attempts_params(const struct drop_attempts *a, const char **names,
+			    uint64_t *numbers, size_t count);
+
+/* Most parameters of a statement that has such attempts. */
+#define DROP_PARAMS_MAX (9 + COPIED_KINDS)
 
 /* A table that lacks events, or has too many. */
 struct drop_lack {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "aggregator/settle/derived_tables.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 #include "schemas/ingest_progress.h"
@@ -149,18 +150,33 @@ static int drop_before(const struct settling *s, const char *table,
 	return status < 0 ? error_wrap(err, "%s", table) : 0;
 }
 
+/* An error of one table does not stop the others: see settling_note. */
+static int drop_partitions(const struct settling *s, const char *month,
+			   struct error *err)
+{
+	static const char *const others[] = {"clicks", "reconciled_hours"};
+	const struct derived_table *t;
+	struct derived_walk walk = {0};
+	struct error first = {0};
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < 2; i++)
+		status = settling_note(s->ch,
+				       drop_before(s, others[i], month, err),
+				       &first, err);
+	while (status == 0 && (t = derived_walk_next(&walk)))
+		status = settling_note(s->ch,
+				       drop_before(s, t->name, month, err),
+				       &first, err);
+	return status < 0 ? -1 : settling_noted(&first, err);
+}
+
 /* The tables come before `settled`, so that a half-done deletion is found
  * again. */
 static int delete_before(const struct settling *s, uint64_t kept_from,
 			 const char *month, struct error *err)
 {
-	static const char *const tables[] = {
-		"clicks",	"stats_hourly",	   "link_slots",   "link_days",
-		"sealed_slots", "owner_slots",	   "owner_values", "day_values",
-		"stats_spans",	"reconciled_hours"};
-
 	char of_sources[96], of_settled[128];
-	struct error first = {0};
 
 	snprintf(of_sources, sizeof(of_sources),
 		 "toUInt32(toDateTime(day, 'UTC')) < %" PRIu64, kept_from);
@@ -168,11 +184,7 @@ static int delete_before(const struct settling *s, uint64_t kept_from,
 		 "kind != 'pass' AND attempt != mended AND toUInt32(unit) < "
 		 "%" PRIu64,
 		 kept_from);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-		if (settling_note(s->ch, drop_before(s, tables[i], month, err),
-				  &first, err) < 0)
-			return -1;
-	if (settling_noted(&first, err) < 0 ||
+	if (drop_partitions(s, month, err) < 0 ||
 	    settling_delete(s->ch, "dropped_sources", of_sources, err) < 0)
 		return -1;
 	return settling_delete(s->ch, "settled", of_settled, err);

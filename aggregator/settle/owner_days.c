@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 #include "aggregator/dimension.h"
-#include "aggregator/settle/day_attempts.h"
 #include "aggregator/settle/day_copy.h"
+#include "aggregator/settle/derived_tables.h"
 #include "aggregator/settle/owner_values.h"
 #include "aggregator/settle/settle_sql.h"
 
@@ -36,7 +36,7 @@ static void put_staged(struct buf *sql, const struct day_copy *c)
 			continue;
 		buf_printf(sql,
 			   " + (SELECT sum(events) FROM owner_values WHERE "
-			   "day = " OWNER_VALUES_DAY " AND dimension = '%s' "
+			   "day = " SQL_DAY " AND dimension = '%s' "
 			   "AND attempt = ",
 			   dimensions[i].name);
 		owner_values_put_base(sql, c);
@@ -108,22 +108,7 @@ static int stage_owner_tables(struct day_copy *c, struct error *err)
 	return status < 0 ? -1 : owner_values_stage(c, is_kept, err);
 }
 
-/* --- the kind ------------------------------------------------------------ */
-
-static const char *const tables[] = {"owner_slots", "owner_values", NULL};
-
-const struct day_copy_kind owner_days = {
-	.verb = "settle owners of",
-	.kind = "owner_day",
-	.marker = "copying",
-	.marker_kind = SETTLED_COPYING,
-	.base = "base_owner",
-	.tables = tables,
-	.newest = "n_owner",
-	/* A dropped day whose base is lost cannot be copied. */
-	.which = "(n_dropped = 0 OR n_based > 0)",
-	.are_read = SQL_OWNERS_ARE_READ,
-	.of_rows = true,
+const struct copy_statements owner_statements = {
 	.put_staged = put_staged,
 	.stage = stage_owner_tables,
 };

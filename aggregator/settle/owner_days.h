@@ -1,22 +1,16 @@
 /*
  * owner_days.h - clicks of owners by UTC day, in tables of their own
  * (schemas/clickhouse/owner_slots.sql): by slot with visitors, and by the
- * values of each settled dimension.
+ * values of each settled dimension.  SQL: the digests that owner_slots keeps of
+ * a visitor and of an address; see there.
  */
 #ifndef AGGREGATOR_SETTLE_OWNER_DAYS_H
 #define AGGREGATOR_SETTLE_OWNER_DAYS_H
 
-#include "aggregator/settle/day_copy.h"
-
-/*
- * The digests that owner_slots keeps of a visitor and of an address; see there.
- */
 #define SQL_OWNER_VISITOR                                                      \
 	"toUInt32(bitShiftRight(cityHash64(unique_identity), 32))"
 #define SQL_OWNER_ADDRESS                                                      \
 	"toUInt32(bitShiftRight(cityHash64(reinterpretAsFixedString(ip)), "    \
 	"32))"
-
-extern const struct day_copy_kind owner_days;
 
 #endif

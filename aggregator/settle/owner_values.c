@@ -74,7 +74,7 @@ int owner_values_run(struct day_copy *c, const char *into,
 #define SQL_INTO                                                               \
 	"INSERT INTO owner_values (owner, dimension, day, attempt, value, "    \
 	"rest, events, clicks, bots, prefetches) "
-#define SQL_SELECT "SELECT o, '%s', " OWNER_VALUES_DAY ", {attempt:UInt64}, "
+#define SQL_SELECT "SELECT o, '%s', " SQL_DAY ", {attempt:UInt64}, "
 
 /* Owners that have no more values than are kept, without ranking: ranking is
  * most of the cost otherwise, and few owners have more. */
@@ -128,11 +128,10 @@ static void put_ranked(struct buf *sql, const struct day_copy *c,
 		buf_printf(sql, " AND " SQL_LEFT_OUT, d->name);
 	buf_puts(sql, " GROUP BY o, v");
 	if (c->dropped) {
-		buf_puts(sql,
-			 ") UNION ALL SELECT owner AS o, value AS v, "
-			 "rest AS was_rest, events AS en, clicks AS ec, "
-			 "bots AS eb, prefetches AS ep FROM owner_values "
-			 "WHERE day = " OWNER_VALUES_DAY " AND attempt = ");
+		buf_puts(sql, ") UNION ALL SELECT owner AS o, value AS v, "
+			      "rest AS was_rest, events AS en, clicks AS ec, "
+			      "bots AS eb, prefetches AS ep FROM owner_values "
+			      "WHERE day = " SQL_DAY " AND attempt = ");
 		owner_values_put_base(sql, c);
 		buf_printf(sql,
 			   " AND dimension = '%s') GROUP BY o, v, was_rest",

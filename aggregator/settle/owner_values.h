@@ -3,7 +3,7 @@
  * of each dimension and owner, and one row for the rest of them.
  *
  * Two copies use it, each with dimensions and attempts of its own: owner_days.h
- * and value_days.h.
+ * and value_days.c.
  */
 #ifndef AGGREGATOR_SETTLE_OWNER_VALUES_H
 #define AGGREGATOR_SETTLE_OWNER_VALUES_H
@@ -19,11 +19,9 @@
 /* Whether the copy has the dimension. */
 typedef bool owner_values_has_fn(const struct dimension *d);
 
-/* SQL: day and rows of owner_values for the day that is copied. */
-#define OWNER_VALUES_DAY "toDate(toDateTime({start:UInt32}, 'UTC'))"
+/* SQL: rows of owner_values for the day that is copied. */
 #define OWNER_VALUES_STAGED                                                    \
-	"owner_values WHERE day = " OWNER_VALUES_DAY                           \
-	" AND attempt = {attempt:UInt64} "
+	"owner_values WHERE day = " SQL_DAY " AND attempt = {attempt:UInt64} "
 
 /* Writes an expression: the attempt that is the base of the dropped day. */
 void owner_values_put_base(struct buf *sql, const struct day_copy *c);

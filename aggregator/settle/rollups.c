@@ -1,9 +1,11 @@
-#include "aggregator/settle/rollups.h"
-
+/*
+ * Rollups: counts over all links by whole UTC days, and their totals by hour,
+ * combined from the slots of stats_hourly (schemas/clickhouse/stats_spans.sql).
+ */
 #include <inttypes.h>
 
-#include "aggregator/settle/day_attempts.h"
 #include "aggregator/settle/day_copy.h"
+#include "aggregator/settle/derived_tables.h"
 #include "aggregator/settle/settle_sql.h"
 
 /* Rows of stats_hourly that are published for the day. */
@@ -69,20 +71,7 @@ static int stage_rollups(struct day_copy *c, struct error *err)
 	return status;
 }
 
-static const char *const tables[] = {"stats_spans", NULL};
-
-const struct day_copy_kind rolled_days = {
-	.verb = "roll up",
-	.kind = "spanned_day",
-	.marker = "spanning",
-	.marker_kind = SETTLED_SPANNING,
-	/* Slots of a dropped day stay, so it can be rolled up again from
-	 * them. */
-	.base = "spanned_day",
-	.tables = tables,
-	.newest = "n_rolled",
-	.which = "true",
-	.are_read = SQL_IS_ROLLED,
+const struct copy_statements rollup_statements = {
 	.put_settled = put_settled,
 	.put_source = put_settled,
 	.put_staged = put_staged,

@@ -1,16 +1,13 @@
-#include "aggregator/settle/seal.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
+/*
+ * Sealed days: clicks and visitors of links in a table by month
+ * (schemas/clickhouse/sealed_slots.sql).
+ */
 #include <string.h>
 
-#include "aggregator/settle/day_attempts.h"
 #include "aggregator/settle/day_copy.h"
+#include "aggregator/settle/derived_tables.h"
 #include "aggregator/settle/dropped.h"
 #include "aggregator/settle/settle_sql.h"
-#include "aggregator/zone/civil.h"
-#include "common/clickhouse/rows.h"
 
 /* --- one day ----------------------------------------------------------------
  */
@@ -70,20 +67,7 @@ static int stage_sealed_slots(struct day_copy *c, struct error *err)
 	return status;
 }
 
-static const char *const tables[] = {"sealed_slots", NULL};
-
-const struct day_copy_kind sealed_days = {
-	.verb = "seal",
-	.kind = "sealed_day",
-	.marker = "sealing",
-	.marker_kind = SETTLED_SEALING,
-	.base = "base_sealed",
-	.tables = tables,
-	.newest = "n_sealed",
-	.which = "true",
-	.when_late = true,
-	.are_read = SQL_LINKS_ARE_READ,
-	.of_rows = true,
+const struct copy_statements seal_statements = {
 	.put_staged = put_staged,
 	.stage = stage_sealed_slots,
 };

@@ -423,7 +423,6 @@ const char settle_sql_hours_written[] =
 	"AND toUInt32(unit) IN {hours:Array(UInt32)} "
 	"AND attempt IN {attempts:Array(UInt64)}) FORMAT TabSeparated";
 
-#define SQL_DAY	 "toDate(toDateTime({start:UInt32}, 'UTC'))"
 #define SQL_UNIT "unit = toDateTime({start:UInt32}, 'UTC')"
 #define SQL_SLOTS(attempt)                                                     \
 	"(SELECT sum(effective + ineffective) FROM link_slots WHERE slot >= "  \

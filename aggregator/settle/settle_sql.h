@@ -57,6 +57,9 @@
 	"slot >= toDateTime({start:UInt32}, 'UTC') AND "                       \
 	"slot < toDateTime({end:UInt32}, 'UTC') "
 
+/* The day that begins at start. */
+#define SQL_DAY "toDate(toDateTime({start:UInt32}, 'UTC'))"
+
 /* Condition on stats_hourly: the published attempts of hours from start to
  * end. */
 #define SQL_ARE_PUBLISHED                                                      \

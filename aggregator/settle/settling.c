@@ -13,7 +13,7 @@
 #include "common/host_name.h"
 
 #define CHANCE_BITS 20
-#define NUMBERS_MAX 6
+#define NUMBERS_MAX 12
 
 uint64_t settling_attempt_at(int64_t now_ms)
 {
@@ -140,7 +140,7 @@ int settling_insert(const struct settling *s, const struct settled_row *rows,
 	int status;
 
 	for (size_t i = 0; i < count; i++) {
-		rowbinary_u8(&data, (uint8_t)rows[i].kind);
+		rowbinary_u8(&data, rows[i].kind);
 		rowbinary_u32(&data, (uint32_t)rows[i].what.start);
 		rowbinary_u64(&data, rows[i].attempt);
 		rowbinary_u64(&data, rows[i].what.blocks);

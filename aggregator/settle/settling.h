@@ -187,20 +187,17 @@ void settling_end_turn(const struct settling *s);
 /* --- `settled` -------------------------------------------------------------
  */
 
-/* The numbers are those of schemas/clickhouse/settled.sql. */
+/* The numbers are those of schemas/clickhouse/settled.sql; derived_tables.h has
+ * those of copies. */
 enum settled_kind {
 	SETTLED_PASS = 2,
 	SETTLED_HELD_HOUR = 4,
 	SETTLED_HELD_DAY = 5,
-	SETTLED_SEALING = 7,   /* rows of sealed_slots may exist */
-	SETTLED_COPYING = 14,  /* rows of owners' tables may exist */
-	SETTLED_VALUING = 16,  /* rows of day_values may exist */
-	SETTLED_SPANNING = 19, /* rows of stats_spans may exist */
 };
 
 /* A row of `settled` that publishes no counts, to be inserted with others. */
 struct settled_row {
-	enum settled_kind kind;
+	uint8_t kind; /* enum settled_kind, or a marker's number */
 	struct stale what;
 	uint64_t attempt;
 };
@@ -229,11 +226,11 @@ extern const struct clickhouse_param settling_how[SETTLING_HOW_COUNT];
 /* Parameters of the statements about a day: numbers, and `settler`. */
 struct settling_params {
 	struct buf settler;
-	char numbers[12][24];
-	struct clickhouse_param items[21];
+	char numbers[16][24];
+	struct clickhouse_param items[25];
 };
 
-/* Sets `count` numbers, at most twelve, by their names, and the settings that
+/* Sets `count` numbers, at most sixteen, by their names, and the settings that
  * are sent with every insert. */
 int settling_params_fill(struct settling_params *p, const struct settling *s,
 			 const char *const *names, const uint64_t *numbers,

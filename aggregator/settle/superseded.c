@@ -3,12 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "aggregator/settle/day_copy.h"
+#include "aggregator/settle/derived_tables.h"
 #include "aggregator/settle/drop.h"
-#include "aggregator/settle/owner_days.h"
-#include "aggregator/settle/rollups.h"
-#include "aggregator/settle/seal.h"
 #include "aggregator/settle/settling.h"
-#include "aggregator/settle/value_days.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
@@ -187,13 +185,13 @@ static int clean_settled(const struct table_cleaning *c, struct error *err)
 
 	buf_printf(&sql,
 		   "ALTER TABLE settled DELETE WHERE attempt < %" PRIu64
-		   " AND attempt != mended AND kind NOT IN ('sealing', "
-		   "'copying', 'valuing', 'spanning')"
-		   " AND (kind, unit, attempt) NOT IN (SELECT kind, "
-		   "argMax(unit, attempt), max(attempt) FROM settled "
-		   "GROUP BY kind, "
-		   "if(kind = 'pass', toDateTime(0, 'UTC'), unit))",
+		   " AND attempt != mended AND kind NOT IN (",
 		   c->before);
+	derived_put_markers(&sql);
+	buf_puts(&sql, ") AND (kind, unit, attempt) NOT IN (SELECT kind, "
+		       "argMax(unit, attempt), max(attempt) FROM settled "
+		       "GROUP BY kind, "
+		       "if(kind = 'pass', toDateTime(0, 'UTC'), unit))");
 	status = settling_run(c->ch, &sql, mutation, err);
 	buf_free(&sql);
 	return status;
@@ -239,22 +237,20 @@ static int update_overtaken(const struct settling *s, struct overtaken *o,
 static int clean_superseded_attempts(struct table_cleaning *c,
 				     struct error *err)
 {
-	static const struct day_copy_kind *const copies[] = {
-		&owner_days, &value_days, &rolled_days, &sealed_days};
+	const struct derived_table *links = derived_tables[DERIVED_DAYS].tables;
 	struct clickhouse *ch = c->ch;
 	struct error first = {0};
 	int status = settling_note(ch, clean_hours(c, err), &first, err);
 
-	if (status == 0)
-		status = settling_note(ch, clean_links(c, "link_slots", err),
+	for (size_t i = 0;
+	     status == 0 && i < DERIVED_TABLES_MAX && links[i].name; i++)
+		status = settling_note(ch, clean_links(c, links[i].name, err),
 				       &first, err);
-	if (status == 0)
-		status = settling_note(ch, clean_links(c, "link_days", err),
-				       &first, err);
-	for (size_t i = 0; status == 0 && i < sizeof(copies) / sizeof(*copies);
-	     i++)
+	for (size_t i = 0; status == 0 && i < COPIED_KINDS; i++)
 		status = settling_note(
-			ch, day_copy_clean(ch, copies[i], c->before, err),
+			ch,
+			day_copy_clean(ch, derived_copy((enum copied)i),
+				       c->before, err),
 			&first, err);
 	if (status == 0)
 		status = settling_note(ch, drop_clean(ch, c->before, err),

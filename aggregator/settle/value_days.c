@@ -1,10 +1,13 @@
-#include "aggregator/settle/value_days.h"
-
+/*
+ * Values of the dimensions that hours are not settled by (DIMENSION_DAILY), by
+ * UTC day: of all links in day_values, of each owner in owner_values
+ * (schemas/clickhouse/day_values.sql).  Counts, no visitors.
+ */
 #include <inttypes.h>
 
 #include "aggregator/dimension.h"
-#include "aggregator/settle/day_attempts.h"
 #include "aggregator/settle/day_copy.h"
+#include "aggregator/settle/derived_tables.h"
 #include "aggregator/settle/dropped.h"
 #include "aggregator/settle/owner_values.h"
 #include "aggregator/settle/settle_sql.h"
@@ -64,7 +67,7 @@ static void put_staged(struct buf *sql, const struct day_copy *c)
 		   ", minIf(n, NOT is_of_owners), %" PRIu64
 		   ") FROM (" SQL_SUMS("true") OWNER_VALUES_STAGED
 		   "GROUP BY dimension UNION ALL " SQL_SUMS(
-			   "false") "day_values WHERE day = " OWNER_VALUES_DAY
+			   "false") "day_values WHERE day = " SQL_DAY
 				    " AND attempt = {attempt:UInt64} GROUP BY "
 				    "dimension))",
 		   count, count, SETTLE_SQL_UNEVEN);
@@ -79,7 +82,7 @@ static void put_values(struct buf *sql, const struct day_copy *c,
 		       const struct dimension *d)
 {
 	buf_printf(sql,
-		   "SELECT '%s', " OWNER_VALUES_DAY ", {attempt:UInt64}, "
+		   "SELECT '%s', " SQL_DAY ", {attempt:UInt64}, "
 		   "if(is_rest, '', v) AS shown, is_rest, sum(n), sum(c), "
 		   "sum(b), sum(p) FROM (SELECT *, was_rest OR row_number() "
 		   "OVER (PARTITION BY was_rest ORDER BY n DESC, v) > "
@@ -93,7 +96,7 @@ static void put_values(struct buf *sql, const struct day_copy *c,
 		buf_puts(sql, " UNION ALL SELECT value AS v, rest AS was_rest, "
 			      "events AS en, clicks AS ec, bots AS eb, "
 			      "prefetches AS ep FROM day_values WHERE "
-			      "day = " OWNER_VALUES_DAY " AND attempt = ");
+			      "day = " SQL_DAY " AND attempt = ");
 		owner_values_put_base(sql, c);
 		buf_printf(sql, " AND dimension = '%s'", d->name);
 	}
@@ -111,24 +114,9 @@ static int stage_value_tables(struct day_copy *c, struct error *err)
 	return owner_values_stage(c, is_kept, err);
 }
 
-/* --- the kind ------------------------------------------------------------ */
-
-static const char *const tables[] = {"day_values", "owner_values", NULL};
-
-const struct day_copy_kind value_days = {
-	.verb = "settle values of",
-	.kind = "value_day",
-	.marker = "valuing",
-	.marker_kind = SETTLED_VALUING,
-	.base = "base_value",
-	.tables = tables,
-	.newest = "n_value",
-	/* A dropped day whose base is lost cannot be copied. */
-	.which = "(n_dropped = 0 OR n_based_value > 0)",
-	.are_read = SQL_VALUES_ARE_READ,
+const struct copy_statements value_statements = {
 	.put_settled = put_settled,
 	.put_source = put_source,
-	.of_rows = true,
 	.put_staged = put_staged,
 	.stage = stage_value_tables,
 };

@@ -76,15 +76,15 @@ static void fill_values(struct settled *t, const struct day *d)
 	run_statement(t, &sql);
 	buf_puts(&sql, "INSERT INTO owner_values (dimension, day, attempt, "
 		       "events) VALUES ");
-	put_values(&sql, d, "owner_values", d->start / DAY, d->copied.owner,
-		   "xxx.", OF_LINKS);
-	put_values(&sql, d, "owner_values", d->start / DAY, d->copied.value,
-		   "...x", OF_LINKS);
+	put_values(&sql, d, "owner_values", d->start / DAY,
+		   d->copied.of[COPIED_OWNERS], "xxx.", OF_LINKS);
+	put_values(&sql, d, "owner_values", d->start / DAY,
+		   d->copied.of[COPIED_VALUES], "...x", OF_LINKS);
 	run_statement(t, &sql);
 	buf_puts(&sql, "INSERT INTO day_values (dimension, day, attempt, "
 		       "events) VALUES ");
-	put_values(&sql, d, "day_values", d->start / DAY, d->copied.value,
-		   "...x", ALL);
+	put_values(&sql, d, "day_values", d->start / DAY,
+		   d->copied.of[COPIED_VALUES], "...x", ALL);
 	run_statement(t, &sql);
 }
 
@@ -107,13 +107,13 @@ static void fill_links(struct settled *t, const struct day *d)
 		&t->server,
 		"INSERT INTO sealed_slots (link_id, slot, attempt, events) "
 		"VALUES (1, %" PRId64 ", %" PRIu64 ", %" PRIu64 ")",
-		d->start, d->copied.sealed,
+		d->start, d->copied.of[COPIED_LINKS],
 		adjust_figure(d, "sealed_slots", "", OF_LINKS));
 	clickhouse_server_do(
 		&t->server,
 		"INSERT INTO owner_slots (owner, slot, attempt, events) "
 		"VALUES ('ann', %" PRId64 ", %" PRIu64 ", %" PRIu64 ")",
-		d->start, d->copied.owner,
+		d->start, d->copied.of[COPIED_OWNERS],
 		adjust_figure(d, "owner_slots", "", OF_LINKS));
 }
 
@@ -134,9 +134,9 @@ static void store_settled_day(struct settled *t, const struct day *d)
 	fill_links(t, d);
 	publish_attempt(t, d, "hour", d->k + 1);
 	publish_attempt(t, d, "link_day", d->k + 2);
-	publish_attempt(t, d, "sealed_day", d->copied.sealed);
-	publish_attempt(t, d, "owner_day", d->copied.owner);
-	publish_attempt(t, d, "value_day", d->copied.value);
+	publish_attempt(t, d, "sealed_day", d->copied.of[COPIED_LINKS]);
+	publish_attempt(t, d, "owner_day", d->copied.of[COPIED_OWNERS]);
+	publish_attempt(t, d, "value_day", d->copied.of[COPIED_VALUES]);
 }
 
 static struct day day_under(struct settled *t, uint64_t k)
@@ -145,7 +145,7 @@ static struct day day_under(struct settled *t, uint64_t k)
 
 	return (struct day){.start = today - 10 * DAY,
 			    .k = k,
-			    .copied = {k + 3, k + 4, k + 5}};
+			    .copied = {{k + 3, k + 4, k + 5}}};
 }
 
 /* Inserts rows of the day, which a collector reported. */
@@ -326,9 +326,9 @@ static void a_day_is_dropped_when_all_of_it_is_copied(void **state)
 	const struct {
 		const char *kind;
 		uint64_t attempt;
-	} copies[] = {{"sealed_day", d.copied.sealed},
-		      {"owner_day", d.copied.owner},
-		      {"value_day", d.copied.value}};
+	} copies[] = {{"sealed_day", d.copied.of[COPIED_LINKS]},
+		      {"owner_day", d.copied.of[COPIED_OWNERS]},
+		      {"value_day", d.copied.of[COPIED_VALUES]}};
 
 	store_settled_day(t, &d);
 	for (size_t i = 0; i < 3; i++) {
