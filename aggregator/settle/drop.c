@@ -282,14 +282,10 @@ static int stage_last_offsets(struct drop_work *w, struct error *err)
 /* Selects the rows that make the copies the base. */
 static void put_bases(struct buf *sql)
 {
-	buf_puts(sql, " UNION ALL SELECT 'base_sealed' AS k, unit AS u, "
-		      "max(attempt) AS a, toUInt64(0) AS m FROM settled WHERE "
-		      "kind = 'sealed_day' AND "
-		      "unit = toDateTime({start:UInt32}, 'UTC') GROUP BY unit");
 	for (size_t i = 0; i < COPIED_KINDS; i++) {
 		const struct derived *copy = derived_copy((enum copied)i);
 
-		if (!copy->based)
+		if (!copy->param)
 			continue;
 		buf_printf(sql,
 			   " UNION ALL SELECT '%s' AS k, toDateTime(d, 'UTC') "
