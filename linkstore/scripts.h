@@ -17,8 +17,8 @@
 
 #include "common/redis/redis.h"
 
-/* SCRIPT_GRANT for grant.lua: one for each text that is no lib_ text.  The build
- * generates the list from the folder. */
+/* SCRIPT_GRANT for grant.lua: one for each text that is no lib_ text.  The
+ * build generates the list from the folder. */
 enum link_script {
 #include "linkstore/scripts/numbers.inc"
 	SCRIPT_COUNT_OF,
