@@ -1,5 +1,6 @@
 #include "allocator/allocator.h"
 
+#include "common/app/reloadable.h"
 #include "common/host_name.h"
 #include "linkstore/config_check.h"
 #include "linkstore/space/missing_keys.h"
@@ -107,69 +108,44 @@ static int open_rules(struct allocator *a,
 
 static void close_rules(struct allocator *a)
 {
-	shared_domains_watch_free(a->rules.shared);
+	domains_follower_free(a->rules.follower);
 	url_policy_free(a->rules.urls);
 	domains_free(a->rules.domains);
 	api_keyring_free(a->rules.keys);
 	account_book_free(a->rules.accounts);
 }
 
-/* `shared` "" and revision 0 stand for the domains of the configuration or of
- * its file. */
-static int take_domains(void *arg, const char *shared, uint64_t revision,
+static int take_domains(void *arg, const char *shared, size_t *ret_count,
 			struct error *err)
 {
 	struct allocator *a = arg;
 
-	if (domains_reload(a->rules.domains, shared, err) < 0) {
-		log_error(a->log, "domains rejected, the old ones stay",
-			  log_int("revision", (int64_t)revision), log_err(err));
+	if (domains_reload(a->rules.domains, shared, err) < 0)
 		return -1;
-	}
-	metric_set(a->rules.domains_revision, (int64_t)revision);
-	log_info(a->log, "domains reloaded",
-		 log_int("domains", (int64_t)domains_count(a->rules.domains)),
-		 log_int("revision", (int64_t)revision));
+	*ret_count = domains_count(a->rules.domains);
 	return 0;
 }
 
-static void on_domains_looked(void *arg, const struct error *err)
+static int follow_domains(struct allocator *a, struct health *health,
+			  struct error *err)
 {
-	struct allocator *a = arg;
-
-	if (!err) {
-		health_up(a->rules.domains_check);
-		return;
-	}
-	health_say(a->rules.domains_check, err->text);
-	log_warn(a->log, "shared domains not taken", log_err(err));
-}
-
-static int open_shared_domains(struct allocator *a, struct health *health,
-			       struct error *err)
-{
-	const struct shared_domains_options options = {
+	const struct domains_follower_options options = {
+		.domains = &a->config->domains,
 		.redis = &a->config->redis,
+		.log = a->log,
+		.metrics = a->metrics,
+		.health = health,
 		.take = take_domains,
-		.looked = on_domains_looked,
 		.arg = a,
 	};
 
-	a->rules.domains_revision =
-		metrics_gauge(a->metrics, "shortloop_domains_revision", NULL,
-			      "Revision of the shared domains that are in use");
-	if (!a->config->domains.shared)
-		return 0;
-	a->rules.domains_check = health_register(health, "domains");
-	a->rules.shared = shared_domains_watch_new(&options, err);
-	return a->rules.shared ? 0 : -1;
+	a->rules.follower = domains_follower_new(&options, err);
+	return a->rules.follower ? 0 : -1;
 }
 
 int allocator_start_domains(struct allocator *a, struct error *err)
 {
-	return a->rules.shared
-		       ? shared_domains_watch_start(a->rules.shared, err)
-		       : 0;
+	return domains_follower_start(a->rules.follower, err);
 }
 
 static int check_high_water_file(const struct allocator_config *config,
@@ -305,7 +281,7 @@ static int open_all(struct allocator *a, struct app *app, struct error *err)
 
 	if (api_write_openapi(&a->openapi, err) < 0 ||
 	    open_rules_and_defaults(a, err) < 0 ||
-	    open_shared_domains(a, app_health(app), err) < 0 ||
+	    follow_domains(a, app_health(app), err) < 0 ||
 	    open_audit(a, app, err) < 0 || open_first_threads(a, app, err) < 0)
 		return -1;
 	a->ledger = ledger_watch_new(a->store, &config->redis,
@@ -364,55 +340,35 @@ void allocator_free(struct allocator *a)
 
 /* --- reload --------------------------------------------------------------- */
 
-static void reload_keys(struct allocator *a)
+static int read_urls(void *policy, struct error *err)
 {
-	struct error err = {0};
-	size_t count;
-
-	if (api_keyring_reload(a->rules.keys, &err) < 0) {
-		log_error(a->log, "API keys rejected, the old ones stay",
-			  log_err(&err));
-		return;
-	}
-	count = api_keyring_count(a->rules.keys);
-	log_info(a->log, "API keys reloaded",
-		 log_int("api_keys", (int64_t)count));
-	audit_keys_reloaded(a->audit, count);
+	return url_policy_reload(policy, err);
 }
 
-static void reload_urls(struct allocator *a)
+static void describe_urls(void *policy, struct log_field ret[RELOAD_FIELDS])
 {
-	struct error err = {0};
 	size_t allowed, denied;
 
-	if (url_policy_reload(a->rules.urls, &err) < 0) {
-		log_error(a->log,
-			  "lists of domains rejected, the old ones stay",
-			  log_err(&err));
-		return;
-	}
-	url_policy_count(a->rules.urls, &allowed, &denied);
-	log_info(a->log, "lists of domains reloaded",
-		 log_int("allowed", (int64_t)allowed),
-		 log_int("denied", (int64_t)denied));
+	url_policy_count(policy, &allowed, &denied);
+	ret[0] = log_int("allowed", (int64_t)allowed);
+	ret[1] = log_int("denied", (int64_t)denied);
 }
 
-static void reload_domains(struct allocator *a)
-{
-	struct error ignored; /* already logged */
-
-	if (a->rules.shared)
-		shared_domains_watch_again(a->rules.shared);
-	else if (a->config->domains.file)
-		(void)take_domains(a, "", 0, &ignored);
-}
+static const struct rereadable_kind url_lists = {
+	.what = "lists of domains",
+	.read = read_urls,
+	.describe = describe_urls,
+};
 
 void allocator_reload(struct allocator *a)
 {
+	const struct reload_report to = {.log = a->log};
+
 	audit_reopen(a->audit);
-	reload_keys(a);
-	reload_domains(a);
-	reload_urls(a);
+	if (rereadable_reload(&api_keyring_kind, a->rules.keys, &to) == 0)
+		audit_keys_reloaded(a->audit, api_keyring_count(a->rules.keys));
+	domains_follower_reload(a->rules.follower);
+	rereadable_reload(&url_lists, a->rules.urls, &to);
 }
 
 /* --- Redis ---------------------------------------------------------------- */

@@ -22,7 +22,7 @@
 #include "allocator/redis_reserve.h"
 #include "common/app/app.h"
 #include "linkstore/domains.h"
-#include "linkstore/shared_domains.h"
+#include "linkstore/domains_follower.h"
 #include "linkstore/space/high_water_file.h"
 #include "linkstore/space/space_monitor.h"
 
@@ -46,9 +46,7 @@ struct allocator {
 		struct account_book *accounts;
 		struct api_keyring *keys;
 		struct domains *domains;
-		struct shared_domains_watch *shared; /* NULL: none */
-		struct metric *domains_revision;
-		struct health_check *domains_check;
+		struct domains_follower *follower; /* of the domains */
 		struct url_policy *urls;
 		struct link_defaults defaults;
 	} rules;

@@ -9,7 +9,7 @@
 
 #include "common/host_name.h"
 #include "common/network_list.h"
-#include "linkstore/shared_domains.h"
+#include "linkstore/domains_follower.h"
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/space/space_monitor.h"
 #include "redirector/counters/counters_report.h"
@@ -56,7 +56,7 @@ bool redirector_can_redirect(const struct redirector *r)
 	const struct redirector_health *h = &r->health;
 
 	return health_is_up(h->redis) && health_is_up(h->links) &&
-	       (!r->shared_domains || health_is_up(h->domains));
+	       domains_follower_is_ready(r->domains);
 }
 
 /* Ends the program as an operator would: main waits for that signal. */
@@ -161,22 +161,39 @@ static int make_peers(struct redirector *r, struct error *err)
 	return r->proxy_protocol ? 0 : -1;
 }
 
-static void tell_denied(struct redirector *r)
+static const struct reloadable_kind *const file_kinds[REDIRECTOR_FILES] = {
+	[FILE_DENIED] = &deny_file_kind,
+	[FILE_PAGES] = &landing_pages_kind,
+	[FILE_ROBOTS] = &robots_kind,
+};
+
+/* Returns NULL if there is nothing to read. */
+static const void *source_of_file(const struct redirector_config *c,
+				  enum redirector_file which)
 {
-	metric_set(r->metrics.denied_networks,
-		   (int64_t)deny_file_count(r->denied));
+	const void *const sources[REDIRECTOR_FILES] = {
+		[FILE_DENIED] = c->redirector.deny_file,
+		[FILE_PAGES] = &c->redirector,
+		[FILE_ROBOTS] = &c->robots,
+	};
+
+	return sources[which];
 }
 
-static int make_denied(struct redirector *r, struct error *err)
+static int make_files(struct redirector *r, struct error *err)
 {
-	const char *path = r->config->redirector.deny_file;
+	for (enum redirector_file i = 0; i < REDIRECTOR_FILES; i++) {
+		const void *source = source_of_file(r->config, i);
 
-	if (!path)
-		return 0;
-	r->denied = deny_file_new(path, err);
-	if (!r->denied)
-		return -1;
-	tell_denied(r);
+		if (!source)
+			continue;
+		r->files[i] = reloadable_new(file_kinds[i], source, err);
+		if (!r->files[i])
+			return -1;
+	}
+	if (r->files[FILE_DENIED])
+		reloadable_show(r->files[FILE_DENIED],
+				r->metrics.denied_networks);
 	return 0;
 }
 
@@ -195,73 +212,61 @@ static int make_rules(struct redirector *r, struct error *err)
 					   "redirector.limit_exempt", err);
 	if (!r->limit_exempt)
 		return -1;
-	if (make_denied(r, err) < 0)
-		return -1;
-	r->landing_pages = landing_pages_new(settings, err);
-	if (!r->landing_pages)
-		return -1;
-	r->robots = robots_new(&r->config->robots, err);
-	if (!r->robots)
+	if (make_files(r, err) < 0)
 		return -1;
 	r->hosts_in_use = host_table_new(r->config, r->store, err);
 	return r->hosts_in_use ? 0 : -1;
 }
 
-/* "" and revision 0 stand for the domains of the configuration or its file. */
-static int take_domains(void *arg, const char *shared, uint64_t revision,
+static int take_domains(void *arg, const char *shared, size_t *ret_count,
 			struct error *err)
 {
 	struct redirector *r = arg;
+	const struct reload_report to = {.log = r->log};
 	struct host_reload now;
 
-	if (host_table_reload(r->hosts_in_use, shared, &now, err) < 0) {
-		log_error(r->log, "domains rejected, the old ones stay",
-			  log_int("revision", (int64_t)revision), log_err(err));
+	if (host_table_reload(r->hosts_in_use, shared, &now, err) < 0)
 		return -1;
-	}
-	metric_set(r->domains_revision, (int64_t)revision);
 	if (now.files.count) {
 		metric_add(r->metrics.reload_failures, now.files.count);
-		log_error(r->log, "app files rejected, the old ones stay",
-			  log_int("files", (int64_t)now.files.count),
-			  log_err(&now.files.first));
+		reload_report_rejected(
+			&to, "app files",
+			(struct log_field[RELOAD_FIELDS]){
+				log_int("files", (int64_t)now.files.count)},
+			&now.files.first);
 	}
-	log_info(r->log, "domains reloaded",
-		 log_int("domains", (int64_t)now.domains),
-		 log_int("revision", (int64_t)revision));
+	*ret_count = now.domains;
 	return 0;
 }
 
-static void on_domains_looked(void *arg, const struct error *err)
+/* True if domains of the configuration itself name files. */
+static bool has_app_files(const struct domains_config *config)
 {
-	struct redirector *r = arg;
+	const struct domain_config *all = config->list.items;
 
-	if (!err) {
-		health_up(r->health.domains);
-		return;
-	}
-	health_say(r->health.domains, err->text);
-	log_warn(r->log, "shared domains not taken", log_err(err));
+	for (size_t i = 0; i < config->list.count; i++)
+		if (all[i].apple_app_site_association || all[i].assetlinks ||
+		    all[i].robots_txt)
+			return true;
+	return false;
 }
 
-static int make_shared_domains(struct redirector *r, struct health *health,
-			       struct error *err)
+static int make_domains(struct redirector *r, struct health *health,
+			struct error *err)
 {
-	const struct shared_domains_options options = {
+	const struct domains_follower_options options = {
+		.domains = &r->config->domains,
 		.redis = &r->config->redis,
+		.log = r->log,
+		.metrics = r->registry,
+		.health = health,
 		.take = take_domains,
-		.looked = on_domains_looked,
 		.arg = r,
+		.has_files = has_app_files(&r->config->domains),
 	};
 
-	r->domains_revision =
-		metrics_gauge(r->registry, "shortloop_domains_revision", NULL,
-			      "Revision of the shared domains that are in use");
-	if (!r->config->domains.shared)
-		return 0;
-	r->health.domains = health_register(health, "domains");
-	r->shared_domains = shared_domains_watch_new(&options, err);
-	return r->shared_domains ? 0 : -1;
+	r->domains = domains_follower_new(&options, err);
+	return r->domains ? 0 : -1;
 }
 
 static int make_spaces(struct redirector *r, struct error *err)
@@ -385,8 +390,10 @@ static int make_parts(struct redirector *r, struct health *health,
 		      bool succeeds, struct error *err)
 {
 	redirector_metrics_register(&r->metrics, r->registry);
+	r->reloads = (struct reload_report){
+		.log = r->log, .failures = r->metrics.reload_failures};
 	if (make_access_log(r, err) < 0 || make_health(r, health, err) < 0 ||
-	    make_rules(r, err) < 0 || make_shared_domains(r, health, err) < 0)
+	    make_rules(r, err) < 0 || make_domains(r, health, err) < 0)
 		return -1;
 	r->renewals = renew_throttle_new(err);
 	if (!r->renewals || make_lookups(r, health, err) < 0 ||
@@ -440,7 +447,7 @@ void redirector_free(struct redirector *r)
 	event_limits_free(r->event_limits);
 	free(r->hours);
 	free(r->untold);
-	shared_domains_watch_free(r->shared_domains);
+	domains_follower_free(r->domains);
 	invalidations_free(r->invalidations);
 	freshness_free(r->freshness);
 	space_monitor_free(r->spaces);
@@ -449,9 +456,8 @@ void redirector_free(struct redirector *r)
 	lookup_health_free(r->lookups);
 	host_table_free(r->hosts_in_use);
 	access_log_free(r->access_log, r->config->redirector.drain_timeout);
-	landing_pages_free(r->landing_pages);
-	robots_free(r->robots);
-	deny_file_free(r->denied);
+	for (size_t i = 0; i < REDIRECTOR_FILES; i++)
+		reloadable_free(r->files[i]);
 	network_list_free(r->limit_exempt);
 	network_list_free(r->proxies);
 	network_list_free(r->proxy_protocol);
@@ -462,21 +468,6 @@ void redirector_free(struct redirector *r)
 }
 
 /* --- reloading ------------------------------------------------------------ */
-
-static void reload_denied(struct redirector *r)
-{
-	struct error err;
-
-	if (deny_file_reload(r->denied, &err) < 0) {
-		metric_add(r->metrics.reload_failures, 1);
-		log_error(r->log, "denied networks rejected, the old ones stay",
-			  log_err(&err));
-		return;
-	}
-	tell_denied(r);
-	log_info(r->log, "denied networks reloaded",
-		 log_int("networks", (int64_t)deny_file_count(r->denied)));
-}
 
 static int check_hosts(const struct redirector_config *config,
 		       struct error *err)
@@ -491,63 +482,19 @@ static int check_hosts(const struct redirector_config *config,
 	return status;
 }
 
-static void reload_landing_pages(struct redirector *r)
-{
-	struct error err;
-
-	if (landing_pages_reload(r->landing_pages, &err) < 0) {
-		metric_add(r->metrics.reload_failures, 1);
-		log_error(r->log, "landing pages rejected, the old ones stay",
-			  log_err(&err));
-		return;
-	}
-	log_info(r->log, "landing pages reloaded");
-}
-
-static int check_landing_pages(const struct redirector_config *c,
-			       struct error *err)
-{
-	struct landing_pages *pages = landing_pages_new(&c->redirector, err);
-
-	landing_pages_free(pages);
-	return pages ? 0 : -1;
-}
-
-static void reload_robots(struct redirector *r)
-{
-	struct error err;
-
-	if (robots_reload(r->robots, &err) < 0) {
-		metric_add(r->metrics.reload_failures, 1);
-		log_error(r->log, "robots rejected, the old ones stay",
-			  log_err(&err));
-		return;
-	}
-	log_info(r->log, "robots reloaded",
-		 log_int("robots", (int64_t)robots_count(r->robots)));
-}
-
-static int check_robots(const struct redirector_config *c, struct error *err)
-{
-	struct robots *robots = robots_new(&c->robots, err);
-
-	robots_free(robots);
-	return robots ? 0 : -1;
-}
-
 int redirector_check(const void *config, struct error *err)
 {
 	const struct redirector_config *c = config;
-	struct deny_file *denied;
+	int status = check_hosts(c, err);
 
-	if (check_hosts(c, err) < 0 || check_landing_pages(c, err) < 0 ||
-	    check_robots(c, err) < 0)
-		return -1;
-	if (!c->redirector.deny_file)
-		return 0;
-	denied = deny_file_new(c->redirector.deny_file, err);
-	deny_file_free(denied);
-	return denied ? 0 : -1;
+	for (enum redirector_file i = 0; status == 0 && i < REDIRECTOR_FILES;
+	     i++) {
+		const void *source = source_of_file(c, i);
+
+		if (source)
+			status = reloadable_check(file_kinds[i], source, err);
+	}
+	return status;
 }
 
 /* --- the rest ------------------------------------------------------------- */
@@ -557,39 +504,12 @@ void redirector_flush_events(struct redirector *r, int64_t timeout_ms)
 	event_sink_flush(r->sink, timeout_ms);
 }
 
-/* True if domains of the configuration itself name files. */
-static bool has_app_files(const struct domains_config *config)
-{
-	const struct domain_config *all = config->list.items;
-
-	for (size_t i = 0; i < config->list.count; i++)
-		if (all[i].apple_app_site_association || all[i].assetlinks ||
-		    all[i].robots_txt)
-			return true;
-	return false;
-}
-
-static void reload_domains(struct redirector *r)
-{
-	const struct domains_config *config = &r->config->domains;
-	struct error ignored; /* already logged */
-
-	if (r->shared_domains)
-		shared_domains_watch_again(r->shared_domains);
-	else if (config->file || has_app_files(config))
-		(void)take_domains(r, "", 0, &ignored);
-}
-
 void redirector_reload(struct redirector *r)
 {
 	access_log_reopen(r->access_log);
-	if (r->denied)
-		reload_denied(r);
-	if (landing_pages_has_files(r->landing_pages))
-		reload_landing_pages(r);
-	if (robots_has_list(r->robots))
-		reload_robots(r);
-	reload_domains(r);
+	for (size_t i = 0; i < REDIRECTOR_FILES; i++)
+		reloadable_reload(r->files[i], &r->reloads);
+	domains_follower_reload(r->domains);
 }
 
 void redirector_log_lookup_failure(struct redirector *r,
@@ -604,9 +524,7 @@ void redirector_log_lookup_failure(struct redirector *r,
 
 int redirector_start_domains(struct redirector *r, struct error *err)
 {
-	return r->shared_domains
-		       ? shared_domains_watch_start(r->shared_domains, err)
-		       : 0;
+	return domains_follower_start(r->domains, err);
 }
 
 int redirector_start_invalidations(struct redirector *r, struct error *err)

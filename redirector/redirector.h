@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "common/app/app.h"
+#include "common/app/reloadable.h"
 #include "common/host_name.h"
 #include "common/log.h"
 #include "common/metrics/metrics.h"
@@ -25,28 +26,33 @@
 
 struct access_log;
 struct counters_report;
-struct deny_file;
+struct domains_follower;
 struct event_limits;
 struct event_sink;
 struct freshness;
 struct host_table;
 struct invalidations;
-struct landing_pages;
 struct lookup_health;
 struct network_list;
 struct renew_throttle;
-struct robots;
-struct shared_domains_watch;
 struct space_monitor;
 
 /* The state behind /readyz; any thread reports to it. */
 struct redirector_health {
 	pthread_mutex_t lock;
-	struct health_check *redis, *links, *invalidations, *domains;
+	struct health_check *redis, *links, *invalidations;
 	size_t connected; /* threads whose connection to Redis is up */
 	bool *thread_connected;
 	bool failed; /* `failure` made the program end itself */
 	struct error failure;
+};
+
+/* The files that SIGHUP reads again, in redirector.files. */
+enum redirector_file {
+	FILE_DENIED, /* networks; NULL: no client is denied */
+	FILE_PAGES,  /* landing pages */
+	FILE_ROBOTS, /* robots, which use up no visit */
+	REDIRECTOR_FILES,
 };
 
 struct redirector {
@@ -66,12 +72,10 @@ struct redirector {
 	struct log_pace headers_rejected, lookups_failed;
 	struct access_log *access_log; /* NULL: none */
 	struct network_list *limit_exempt;
-	struct deny_file *denied; /* NULL: no client is denied */
-	struct landing_pages *landing_pages;
-	struct robots *robots; /* robots use up no visit */
+	struct reload_report reloads; /* where their results go */
+	struct reloadable *files[REDIRECTOR_FILES];
 	struct host_table *hosts_in_use;
-	struct shared_domains_watch *shared_domains; /* NULL: none */
-	struct metric *domains_revision;
+	struct domains_follower *domains;
 	struct lookup_health *lookups;
 	size_t first_replica; /* random, to spread over replicas */
 	struct renew_throttle *renewals;

@@ -40,16 +40,9 @@ int api_keys_open(const struct aggregator_settings *settings, struct log *log,
 
 void api_keys_reload(struct api_keyring *keys, struct log *log)
 {
-	struct error err = {0};
-
-	if (!keys)
-		return;
-	if (api_keyring_reload(keys, &err) < 0)
-		log_error(log, "API keys rejected, the old ones stay",
-			  log_err(&err));
-	else
-		log_info(log, "API keys reloaded",
-			 log_int("api_keys", (int64_t)api_keyring_count(keys)));
+	if (keys)
+		rereadable_reload(&api_keyring_kind, keys,
+				  &(struct reload_report){.log = log});
 }
 
 bool api_keys_admit(struct api_keyring *keys, struct http_request *req,

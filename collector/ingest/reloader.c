@@ -5,12 +5,15 @@
 #include <stdlib.h>
 
 #include "collector/ingest/file_watch.h"
+#include "common/app/reloadable.h"
 #include "common/clock.h"
 #include "common/periodic.h"
 
 enum {
 	LOOK_EVERY = 2000 /* ms between checks of the geo files */
 };
+
+#define WHAT "reference files"
 
 struct reloader {
 	const struct collector_settings *settings;
@@ -43,6 +46,7 @@ static void offer_lookups(struct reloader *r, struct enrich_lookups *l)
 /* Reads all files if `all` is set, otherwise only the places. */
 static void read_files(struct reloader *r, bool all)
 {
+	const struct reload_report to = {r->log, r->metrics->reload_failures};
 	struct error err = {0};
 	int64_t start = clock_monotonic_ms();
 	struct enrich_lookups *l;
@@ -51,14 +55,14 @@ static void read_files(struct reloader *r, bool all)
 	l = (all ? enrich_lookups_new : enrich_lookups_new_places)(r->settings,
 								   &err);
 	if (!l) {
-		metric_add(r->metrics->reload_failures, 1);
-		log_error(r->log, "reference files rejected, the old ones stay",
-			  log_err(&err));
+		reload_report_rejected(&to, WHAT, NULL, &err);
 		return;
 	}
-	log_info(r->log, "reference files reloaded",
-		 log_str("which", all ? "all" : "geo_files"),
-		 log_int("ms", clock_monotonic_ms() - start));
+	reload_report_done(
+		&to, WHAT,
+		(struct log_field[RELOAD_FIELDS]){
+			log_str("which", all ? "all" : "geo_files"),
+			log_int("ms", clock_monotonic_ms() - start)});
 	offer_lookups(r, l);
 }
 

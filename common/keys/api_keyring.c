@@ -397,6 +397,22 @@ size_t api_keyring_count(struct api_keyring *ring)
 	return count;
 }
 
+static int read_ring(void *ring, struct error *err)
+{
+	return api_keyring_reload(ring, err);
+}
+
+static void describe_ring(void *ring, struct log_field ret[RELOAD_FIELDS])
+{
+	ret[0] = log_int("api_keys", (int64_t)api_keyring_count(ring));
+}
+
+const struct rereadable_kind api_keyring_kind = {
+	.what = "API keys",
+	.read = read_ring,
+	.describe = describe_ring,
+};
+
 /* Called with the lock held. */
 static bool find_key_by_digest(struct api_keyring *ring,
 			       const struct api_key *wanted,

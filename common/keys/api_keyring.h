@@ -39,6 +39,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/app/reloadable.h"
 #include "common/error.h"
 #include "common/keys/key_line.h"
 #include "common/keys/key_names.h"
@@ -112,6 +113,9 @@ void api_keyring_free(struct api_keyring *ring); /* NULL accepted */
 int api_keyring_reload(struct api_keyring *ring, struct error *err);
 
 size_t api_keyring_count(struct api_keyring *ring);
+
+/* Reads a ring again and reports it: "API keys". */
+extern const struct rereadable_kind api_keyring_kind;
 
 /* Looks up a presented key.  Returns false if it is unknown.  Callable from any
  * thread. */

@@ -21,12 +21,7 @@ struct page_set {
 	struct page_template *pages[LANDINGS]; /* LANDING_NONE has none */
 };
 
-struct landing_pages {
-	const char *paths[LANDINGS]; /* NULL: the built-in page */
-	struct versions *sets;
-};
-
-static void set_free(void *value)
+static void free_set(void *value)
 {
 	struct page_set *set = value;
 
@@ -35,8 +30,15 @@ static void set_free(void *value)
 	free(set);
 }
 
-static struct page_set *set_new(const struct landing_pages *p,
-				struct error *err)
+/* Returns the file of the page; NULL: the built-in page. */
+static const char *page_path(const struct redirector_settings *settings,
+			     enum landing which)
+{
+	return which == LANDING_APP ? settings->app_page_file
+				    : settings->mini_program_page_file;
+}
+
+static void *load_set(const void *settings, struct error *err)
 {
 	struct page_set *set = calloc(1, sizeof(*set));
 
@@ -44,68 +46,32 @@ static struct page_set *set_new(const struct landing_pages *p,
 		error_set_nomem(err);
 		return NULL;
 	}
-	for (int i = LANDING_APP; i < LANDINGS; i++) {
-		set->pages[i] = p->paths[i]
-					? page_template_load(p->paths[i], err)
-					: page_template_new("our own page",
-							    ours[i], err);
+	for (enum landing i = LANDING_APP; i < LANDINGS; i++) {
+		const char *path = page_path(settings, i);
+
+		set->pages[i] =
+			path ? page_template_load(path, err)
+			     : page_template_new("our own page", ours[i], err);
 		if (!set->pages[i]) {
-			set_free(set);
+			free_set(set);
 			return NULL;
 		}
 	}
 	return set;
 }
 
-struct landing_pages *
-landing_pages_new(const struct redirector_settings *settings, struct error *err)
+static bool any_page_is_file(const void *settings)
 {
-	struct landing_pages *p = calloc(1, sizeof(*p));
-	struct page_set *first;
-
-	if (!p) {
-		error_set_nomem(err);
-		return NULL;
-	}
-	p->paths[LANDING_APP] = settings->app_page_file;
-	p->paths[LANDING_MINI_PROGRAM] = settings->mini_program_page_file;
-	first = set_new(p, err);
-	if (first)
-		p->sets = versions_new(first, set_free, err);
-	if (p->sets)
-		return p;
-	free(p);
-	return NULL;
+	return page_path(settings, LANDING_APP) ||
+	       page_path(settings, LANDING_MINI_PROGRAM);
 }
 
-void landing_pages_free(struct landing_pages *p)
-{
-	if (!p)
-		return;
-	versions_free(p->sets);
-	free(p);
-}
-
-bool landing_pages_has_files(const struct landing_pages *p)
-{
-	for (int i = 0; i < LANDINGS; i++) {
-		if (p->paths[i])
-			return true;
-	}
-	return false;
-}
-
-int landing_pages_reload(struct landing_pages *p, struct error *err)
-{
-	struct page_set *fresh = set_new(p, err);
-
-	return fresh ? versions_replace(p->sets, fresh, err) : -1;
-}
-
-void landing_pages_join(struct landing_pages *p, struct versions_user *user)
-{
-	*user = (struct versions_user){.of = p->sets};
-}
+const struct reloadable_kind landing_pages_kind = {
+	.what = "landing pages",
+	.load = load_set,
+	.free = free_set,
+	.has_file = any_page_is_file,
+};
 
 const struct page_template *landing_pages_use(struct versions_user *user,
 					      enum landing which)

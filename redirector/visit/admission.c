@@ -37,7 +37,7 @@ struct admission *admission_new(struct redirector *r, struct error *err)
 		return NULL;
 	}
 	a->redirector = r;
-	a->denied.file = r->denied;
+	deny_view_join(&a->denied, r->files[FILE_DENIED]);
 	if (redirector_rates(s, &client, &unknown, err) < 0)
 		goto fail;
 	bytes = (size_t)s->limit_table_size / r->threads;
@@ -63,7 +63,7 @@ void admission_free(struct admission *a)
 
 bool admission_has_rules(const struct admission *a)
 {
-	return a->requests || a->denied.file;
+	return a->requests || deny_view_has_list(&a->denied);
 }
 
 bool admission_denies(struct admission *a, const struct address *client)

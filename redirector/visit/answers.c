@@ -332,7 +332,7 @@ struct answers *answers_new(const struct redirector *r, struct loop *loop,
 	a->loop = loop;
 	a->settings = s;
 	a->rules = rules;
-	landing_pages_join(r->landing_pages, &a->pages);
+	reloadable_join(r->files[FILE_PAGES], &a->pages);
 	snprintf(a->retry_after, sizeof(a->retry_after), "%" PRId64,
 		 s->retry_after / CLOCK_SECOND);
 	if (access_writer_init(&a->access, r->access_log, err) < 0) {

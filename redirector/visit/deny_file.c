@@ -1,68 +1,45 @@
 #include "redirector/visit/deny_file.h"
 
-#include <stdlib.h>
-
 #include "redirector/visit/deny_list.h"
 
-struct deny_file {
-	const char *path;
-	struct versions *lists;
+static void *load_list(const void *path, struct error *err)
+{
+	return deny_list_load(path, err);
+}
+
+static void free_list(void *list)
+{
+	deny_list_free(list);
+}
+
+static void describe_list(const void *list, struct log_field ret[RELOAD_FIELDS])
+{
+	ret[0] = log_int("networks", (int64_t)deny_list_count(list));
+}
+
+const struct reloadable_kind deny_file_kind = {
+	.what = "denied networks",
+	.load = load_list,
+	.free = free_list,
+	.describe = describe_list,
 };
 
-static void list_free(void *value)
+void deny_view_join(struct deny_view *view, struct reloadable *file)
 {
-	deny_list_free(value);
+	*view = (struct deny_view){0};
+	if (file)
+		reloadable_join(file, &view->user);
 }
 
-struct deny_file *deny_file_new(const char *path, struct error *err)
+bool deny_view_has_list(const struct deny_view *view)
 {
-	struct deny_file *file = calloc(1, sizeof(*file));
-	struct deny_list *first;
-
-	if (!file) {
-		error_set_nomem(err);
-		return NULL;
-	}
-	file->path = path;
-	first = deny_list_load(path, err);
-	if (first)
-		file->lists = versions_new(first, list_free, err);
-	if (file->lists)
-		return file;
-	free(file);
-	return NULL;
-}
-
-void deny_file_free(struct deny_file *file)
-{
-	if (!file)
-		return;
-	versions_free(file->lists);
-	free(file);
-}
-
-int deny_file_reload(struct deny_file *file, struct error *err)
-{
-	struct deny_list *fresh = deny_list_load(file->path, err);
-
-	return fresh ? versions_replace(file->lists, fresh, err) : -1;
-}
-
-size_t deny_file_count(struct deny_file *file)
-{
-	struct versions_user user = {.of = file->lists};
-	size_t count = deny_list_count(versions_use(&user));
-
-	versions_leave(&user);
-	return count;
+	return view->user.of;
 }
 
 bool deny_view_has(struct deny_view *view, const struct address *address)
 {
-	if (!view->file)
-		return false;
-	view->user.of = view->file->lists;
-	return deny_list_has(versions_use(&view->user), address);
+	return view->user.of &&
+	       deny_list_has(versions_use(&view->user), address);
 }
 
 void deny_view_release(struct deny_view *view)

@@ -1,7 +1,7 @@
 /*
- * deny_file.h - the present list of networks that are denied.  It can be read
- * again while servers use it, each through a view of its own
- * (common/versions.h).
+ * deny_file.h - the present list of networks that are denied, which is read
+ * again (common/app/reloadable.h) while servers use it, each through a view of
+ * its own.
  */
 #ifndef REDIRECTOR_VISIT_DENY_FILE_H
 #define REDIRECTOR_VISIT_DENY_FILE_H
@@ -9,30 +9,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/error.h"
+#include "common/app/reloadable.h"
 #include "common/ip.h"
 #include "common/versions.h"
 
-struct deny_file;
+/* The source is the file's path; errors are those of deny_list_load. */
+extern const struct reloadable_kind deny_file_kind;
 
-/* Reads the file; errors are those of deny_list_load.  `path` is kept, not
- * copied. */
-struct deny_file *deny_file_new(const char *path, struct error *err);
-/* Called after the views are released.  NULL accepted. */
-void deny_file_free(struct deny_file *file);
-
-/* Reads the file again; later requests are checked against the new list.  On
- * failure the former list stays.  Callable from any thread. */
-int deny_file_reload(struct deny_file *file, struct error *err);
-
-size_t deny_file_count(struct deny_file *file);
-
-/* Belongs to one thread.  Zeroed but for `file` at first. */
+/* Belongs to one thread.  Zeroed, it has no list: no client is denied. */
 struct deny_view {
-	struct deny_file *file; /* NULL: no client is denied */
 	struct versions_user user;
 };
 
+/* `file` may be NULL: no list. */
+void deny_view_join(struct deny_view *view, struct reloadable *file);
+bool deny_view_has_list(const struct deny_view *view);
 bool deny_view_has(struct deny_view *view, const struct address *address);
 void deny_view_release(struct deny_view *view);
 

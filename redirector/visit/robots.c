@@ -1,6 +1,5 @@
 #include "redirector/visit/robots.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/agent/bots.h"
@@ -9,76 +8,43 @@
 /* The collector's default of max_text, at which it cuts longer events, too. */
 #define USER_AGENT_MAX 2048
 
-struct robots {
-	const struct robots_config *config;
-	struct versions *lists;
-};
-
-static void list_free(void *value)
-{
-	bots_free(value);
-}
-
 /* Loads without JIT, since the program's sandbox permits no executable
  * memory. */
-static struct bots *load_robots_list(const struct robots_config *config,
-				     struct error *err)
+static void *load_list(const void *source, struct error *err)
 {
-	const struct bots_source source = {
+	const struct robots_config *config = source;
+	const struct bots_source bots = {
 		.list = config->list,
 		.except = &config->except,
 	};
 
-	return bots_load(&source, true, err);
+	return bots_load(&bots, true, err);
 }
 
-struct robots *robots_new(const struct robots_config *config, struct error *err)
+static void free_list(void *bots)
 {
-	struct robots *r = calloc(1, sizeof(*r));
-	struct bots *first;
-
-	if (!r) {
-		error_set_nomem(err);
-		return NULL;
-	}
-	r->config = config;
-	first = load_robots_list(config, err);
-	if (first)
-		r->lists = versions_new(first, list_free, err);
-	if (r->lists)
-		return r;
-	free(r);
-	return NULL;
+	bots_free(bots);
 }
 
-void robots_free(struct robots *r)
+static bool has_list(const void *source)
 {
-	if (!r)
-		return;
-	versions_free(r->lists);
-	free(r);
+	const struct robots_config *config = source;
+
+	return config->list;
 }
 
-int robots_reload(struct robots *r, struct error *err)
+static void describe_list(const void *bots, struct log_field ret[RELOAD_FIELDS])
 {
-	struct bots *fresh = load_robots_list(r->config, err);
-
-	return fresh ? versions_replace(r->lists, fresh, err) : -1;
+	ret[0] = log_int("robots", (int64_t)bots_count(bots));
 }
 
-bool robots_has_list(const struct robots *r)
-{
-	return r->config->list;
-}
-
-size_t robots_count(struct robots *r)
-{
-	struct versions_user user = {.of = r->lists};
-	size_t count = bots_count(versions_use(&user));
-
-	versions_leave(&user);
-	return count;
-}
+const struct reloadable_kind robots_kind = {
+	.what = "robots",
+	.load = load_list,
+	.free = free_list,
+	.has_file = has_list,
+	.describe = describe_list,
+};
 
 /* Returns the newest list, with a matcher for it; NULL without memory. */
 static const struct bots *use_newest_list(struct robots_view *view)
@@ -86,7 +52,8 @@ static const struct bots *use_newest_list(struct robots_view *view)
 	struct error err;
 	const struct bots *bots;
 
-	view->user.of = view->of->lists;
+	if (!view->user.of)
+		reloadable_join(view->of, &view->user);
 	/* The version in use stays in memory, so no other one can have its
 	 * address. */
 	bots = versions_use(&view->user);

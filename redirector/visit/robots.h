@@ -1,7 +1,8 @@
 /*
  * robots.h - which requests are no visits, according to the collector's lists
- * of robots (common/agent/): the section `robots`, which can be read again
- * while servers use it, each through a view of its own (common/versions.h).
+ * of robots (common/agent/): the section `robots`, which is read again
+ * (common/app/reloadable.h) while servers use it, each through a view of its
+ * own.
  *
  * Patterns of words (robots.patterns) are guesses, and are not used here.
  */
@@ -12,27 +13,16 @@
 #include <stddef.h>
 
 #include "common/agent/robots_config.h"
-#include "common/error.h"
+#include "common/app/reloadable.h"
 #include "common/versions.h"
 #include "redirector/events/click_event.h"
 
-struct robots;
-
-/* Reads the list; errors are those of bots_load.  `config` must outlive it. */
-struct robots *robots_new(const struct robots_config *config,
-			  struct error *err);
-/* Called after the views are released.  NULL accepted. */
-void robots_free(struct robots *r);
-
-/* Reads the list again, if there is one.  On failure the former list stays.
- * Callable from any thread. */
-int robots_reload(struct robots *r, struct error *err);
-bool robots_has_list(const struct robots *r);
-size_t robots_count(struct robots *r);
+/* The source is a struct robots_config; errors are those of bots_load. */
+extern const struct reloadable_kind robots_kind;
 
 /* Belongs to one thread.  Zeroed but for `of` at first. */
 struct robots_view {
-	struct robots *of;
+	struct reloadable *of;
 	struct versions_user user;
 	const void *seen; /* the list that `matcher` is for */
 	struct pattern_matcher *matcher;

@@ -520,7 +520,7 @@ static void *visits_new(const struct server_context *server, struct error *err)
 		.renewer = &v->renewer,
 		.responder = v->responder,
 		.counters = &v->counters,
-		.robots = {.of = r->robots},
+		.robots = {.of = r->files[FILE_ROBOTS]},
 	};
 	return v;
 }

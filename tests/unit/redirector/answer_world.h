@@ -167,10 +167,11 @@ static inline void aw_make_redirector(struct answer_world *w)
 	redirector_metrics_register(&r->metrics, r->registry);
 	r->store = linkstore_new(&w->config.links, &err);
 	r->proxies = network_list_new_of_peers(&s->trusted_proxies, "p", &err);
-	r->landing_pages = landing_pages_new(s, &err);
+	r->files[FILE_PAGES] = reloadable_new(&landing_pages_kind, s, &err);
 	r->event_limits = event_limits_new(s, &err);
 	r->hosts_in_use = host_table_new(&w->config, r->store, &err);
-	if (!r->store || !r->proxies || !r->landing_pages || !r->hosts_in_use)
+	if (!r->store || !r->proxies || !r->files[FILE_PAGES] ||
+	    !r->hosts_in_use)
 		fail_msg("%s", err.text);
 	r->hours = w->hours;
 	r->sink = (struct event_sink *)w;
@@ -218,7 +219,7 @@ static inline void aw_free(struct answer_world *w)
 	host_table_leave(&w->hosts);
 	host_table_free(r->hosts_in_use);
 	event_limits_free(r->event_limits);
-	landing_pages_free(r->landing_pages);
+	reloadable_free(r->files[FILE_PAGES]);
 	network_list_free(r->proxies);
 	linkstore_free(r->store);
 	metrics_free(r->registry);

@@ -11,10 +11,11 @@ static bool is_denied(struct deny_view *view, const char *text)
 	return deny_view_has(view, &a);
 }
 
-static struct deny_file *file_of(const struct deny_text *text)
+static struct reloadable *file_of(const struct deny_text *text)
 {
 	struct error err = {0};
-	struct deny_file *file = deny_file_new(text->path, &err);
+	struct reloadable *file =
+		reloadable_new(&deny_file_kind, text->path, &err);
 
 	assert_non_null(file);
 	return file;
@@ -32,46 +33,49 @@ static void without_a_file_nobody_is_denied(void **state)
 static void a_reload_is_seen_at_once_by_every_view(void **state)
 {
 	struct deny_text text = text_file("192.0.2.0/24\n");
-	struct deny_file *file = file_of(&text);
-	struct deny_view one = {.file = file}, other = {.file = file};
+	struct reloadable *file = file_of(&text);
+	struct deny_view one, other;
 	struct error err;
 
 	(void)state;
+	deny_view_join(&one, file);
+	deny_view_join(&other, file);
 	assert_true(is_denied(&one, "192.0.2.1"));
 	write_text(&text, "198.51.100.0/24\n203.0.113.0/24\n");
-	assert_int_equal(deny_file_reload(file, &err), 0);
-	assert_int_equal(deny_file_count(file), 2);
+	assert_int_equal(reloadable_read(file, &err), 0);
 	assert_false(is_denied(&one, "192.0.2.1"));
 	assert_true(is_denied(&one, "198.51.100.1"));
+	assert_true(is_denied(&one, "203.0.113.1"));
 	assert_true(is_denied(&other, "198.51.100.1"));
 	deny_view_release(&one);
 	deny_view_release(&other);
-	deny_file_free(file);
+	reloadable_free(file);
 	unlink(text.path);
 }
 
 static void a_file_with_a_mistake_leaves_the_old_list(void **state)
 {
 	struct deny_text text = text_file("192.0.2.0/24\n");
-	struct deny_file *file = file_of(&text);
-	struct deny_view view = {.file = file};
+	struct reloadable *file = file_of(&text);
+	struct deny_view view;
 	struct error err;
 
 	(void)state;
+	deny_view_join(&view, file);
 	write_text(&text, "198.51.100.0/24\nnonsense\n");
-	assert_int_equal(deny_file_reload(file, &err), -1);
+	assert_int_equal(reloadable_read(file, &err), -1);
 	assert_non_null(strstr(err.text, ":2: 'nonsense'"));
 	assert_true(is_denied(&view, "192.0.2.1"));
 	assert_false(is_denied(&view, "198.51.100.1"));
 	deny_view_release(&view);
-	deny_file_free(file);
+	reloadable_free(file);
 	unlink(text.path);
 }
 
 /* --- threads -------------------------------------------------------------- */
 
 struct looker {
-	struct deny_file *file;
+	struct reloadable *file;
 	atomic_bool *stop;
 	bool failed;
 };
@@ -80,9 +84,10 @@ struct looker {
 static void *check_view_until_stopped(void *arg)
 {
 	struct looker *l = arg;
-	struct deny_view view = {.file = l->file};
+	struct deny_view view;
 	struct address in = {4, {192, 0, 2, 1}}, out = {4, {10, 0, 0, 1}};
 
+	deny_view_join(&view, l->file);
 	while (!atomic_load(l->stop) && !l->failed)
 		l->failed = !deny_view_has(&view, &in) ||
 			    deny_view_has(&view, &out);
@@ -93,7 +98,7 @@ static void *check_view_until_stopped(void *arg)
 static void threads_look_while_it_is_read_again(void **state)
 {
 	struct deny_text text = text_file("192.0.2.0/24\n");
-	struct deny_file *file = file_of(&text);
+	struct reloadable *file = file_of(&text);
 	atomic_bool stop = false;
 	struct looker lookers[3];
 	pthread_t threads[3];
@@ -108,13 +113,13 @@ static void threads_look_while_it_is_read_again(void **state)
 				 0);
 	}
 	for (int i = 0; i < 500; i++)
-		assert_int_equal(deny_file_reload(file, &err), 0);
+		assert_int_equal(reloadable_read(file, &err), 0);
 	atomic_store(&stop, true);
 	for (int i = 0; i < 3; i++) {
 		pthread_join(threads[i], NULL);
 		assert_false(lookers[i].failed);
 	}
-	deny_file_free(file);
+	reloadable_free(file);
 	unlink(text.path);
 }
 

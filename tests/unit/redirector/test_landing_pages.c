@@ -19,13 +19,14 @@ static void write_page(const char *path, const char *text)
 	fclose(out);
 }
 
-static struct landing_pages *pages_of(const char *app_path)
+static struct reloadable *pages_of(const char *app_path)
 {
-	const struct redirector_settings settings = {
-		.app_page_file = drop_const(app_path)};
+	static struct redirector_settings settings;
 	struct error err = {0};
-	struct landing_pages *p = landing_pages_new(&settings, &err);
+	struct reloadable *p;
 
+	settings.app_page_file = drop_const(app_path);
+	p = reloadable_new(&landing_pages_kind, &settings, &err);
 	if (!p)
 		fail_msg("%s", err.text);
 	return p;
@@ -47,40 +48,40 @@ static bool begins_with(struct versions_user *user, enum landing which,
 
 static void ours_are_there_without_files(void **state)
 {
-	struct landing_pages *p = pages_of(NULL);
+	struct reloadable *p = pages_of(NULL);
 	struct versions_user user;
 
 	(void)state;
-	landing_pages_join(p, &user);
-	assert_false(landing_pages_has_files(p));
+	reloadable_join(p, &user);
+	assert_false(reloadable_has_file(p));
 	assert_true(begins_with(&user, LANDING_APP, "<!doctype html>"));
 	assert_true(
 		begins_with(&user, LANDING_MINI_PROGRAM, "<!doctype html>"));
 	versions_leave(&user);
-	landing_pages_free(p);
+	reloadable_free(p);
 }
 
 static void a_reload_is_seen_and_a_mistake_leaves_the_old_page(void **state)
 {
 	char path[64];
-	struct landing_pages *p = pages_of(unit_write_file(PAGE("1"), path));
+	struct reloadable *p = pages_of(unit_write_file(PAGE("1"), path));
 	struct versions_user user;
 	struct error err;
 
 	(void)state;
-	landing_pages_join(p, &user);
-	assert_true(landing_pages_has_files(p));
+	reloadable_join(p, &user);
+	assert_true(reloadable_has_file(p));
 	assert_true(begins_with(&user, LANDING_APP, "1"));
 	write_page(path, PAGE("2"));
-	assert_int_equal(landing_pages_reload(p, &err), 0);
+	assert_int_equal(reloadable_read(p, &err), 0);
 	assert_true(begins_with(&user, LANDING_APP, "2"));
 	write_page(path, "3\n{{nothing}}");
-	assert_int_equal(landing_pages_reload(p, &err), -1);
+	assert_int_equal(reloadable_read(p, &err), -1);
 	assert_non_null(strstr(err.text, path));
 	assert_non_null(strstr(err.text, ":2: {{ begins no value"));
 	assert_true(begins_with(&user, LANDING_APP, "2"));
 	versions_leave(&user);
-	landing_pages_free(p);
+	reloadable_free(p);
 	unlink(path);
 }
 
@@ -92,14 +93,14 @@ static void a_file_that_is_not_there_ends_the_start(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_null(landing_pages_new(&settings, &err));
+	assert_null(reloadable_new(&landing_pages_kind, &settings, &err));
 	assert_non_null(strstr(err.text, path));
 }
 
 /* --- threads -------------------------------------------------------------- */
 
 struct reader {
-	struct landing_pages *pages;
+	struct reloadable *pages;
 	atomic_bool *stop;
 	bool failed;
 };
@@ -109,7 +110,7 @@ static void *read_pages(void *arg)
 	struct reader *r = arg;
 	struct versions_user user;
 
-	landing_pages_join(r->pages, &user);
+	reloadable_join(r->pages, &user);
 	while (!atomic_load(r->stop) && !r->failed)
 		r->failed = !begins_with(&user, LANDING_APP, "page");
 	versions_leave(&user);
@@ -119,7 +120,7 @@ static void *read_pages(void *arg)
 static void threads_use_pages_that_are_replaced(void **state)
 {
 	char path[64];
-	struct landing_pages *p = pages_of(unit_write_file(PAGE("page"), path));
+	struct reloadable *p = pages_of(unit_write_file(PAGE("page"), path));
 	struct reader readers[READERS];
 	pthread_t threads[READERS];
 	atomic_bool stop = false;
@@ -133,13 +134,13 @@ static void threads_use_pages_that_are_replaced(void **state)
 				 0);
 	}
 	for (int i = 0; i < 500; i++)
-		assert_int_equal(landing_pages_reload(p, &err), 0);
+		assert_int_equal(reloadable_read(p, &err), 0);
 	atomic_store(&stop, true);
 	for (int i = 0; i < READERS; i++) {
 		pthread_join(threads[i], NULL);
 		assert_false(readers[i].failed);
 	}
-	landing_pages_free(p);
+	reloadable_free(p);
 	unlink(path);
 }
 

@@ -11,7 +11,7 @@ struct world {
 	char path[64];
 	char *except[1];
 	struct robots_config config;
-	struct robots *robots;
+	struct reloadable *robots;
 	struct robots_view view;
 };
 
@@ -33,7 +33,7 @@ static int make_world(void **state)
 	w->except[0] = phone;
 	w->config.list = unit_write_file(LIST, w->path);
 	w->config.except = (struct setting_strings){w->except, 1};
-	w->robots = robots_new(&w->config, &err);
+	w->robots = reloadable_new(&robots_kind, &w->config, &err);
 	if (!w->robots)
 		fail_msg("%s", err.text);
 	w->view.of = w->robots;
@@ -46,10 +46,21 @@ static int drop_world(void **state)
 	struct world *w = *state;
 
 	robots_view_release(&w->view);
-	robots_free(w->robots);
+	reloadable_free(w->robots);
 	unlink(w->path);
 	free(w);
 	return 0;
+}
+
+static int64_t count_robots(struct reloadable *robots)
+{
+	struct log_field fields[RELOAD_FIELDS];
+	struct versions_user user;
+
+	reloadable_join(robots, &user);
+	robots_kind.describe(versions_use(&user), fields);
+	versions_leave(&user);
+	return fields[0].number;
 }
 
 /* Returns whether a request with this agent and purpose is no visit. */
@@ -73,7 +84,7 @@ static void who_is_on_the_list_makes_no_visit(void **state)
 	assert_false(is_fetch(w, "Phone1", "", false, 2048));
 	assert_true(is_fetch(w, "a Crawly", "", false, 2048));
 	assert_false(is_fetch(w, "", "", false, 2048));
-	assert_true(robots_has_list(w->robots));
+	assert_true(reloadable_has_file(w->robots));
 }
 
 static void head_and_prefetch_are_no_visits_of_anybody(void **state)
@@ -119,15 +130,15 @@ static void a_list_that_is_read_again_is_looked_into(void **state)
 {
 	struct world *w = *state;
 	/* The excepted pattern is not included. */
-	size_t count = robots_count(w->robots);
+	int64_t count = count_robots(w->robots);
 	struct error err = {0};
 
 	assert_true(is_fetch(w, "a Crawly", "", false, 2048));
 	assert_false(is_fetch(w, "a Strider", "", false, 2048));
 	write_list(w, "[{\"pattern\": \"Strider\"}, {\"pattern\": \"A\"},"
 		      " {\"pattern\": \"B\"}]");
-	assert_int_equal(robots_reload(w->robots, &err), 0);
-	assert_int_equal(robots_count(w->robots), count + 2);
+	assert_int_equal(reloadable_read(w->robots, &err), 0);
+	assert_int_equal(count_robots(w->robots), count + 2);
 	assert_false(is_fetch(w, "a Crawly", "", false, 2048));
 	assert_true(is_fetch(w, "a Strider", "", false, 2048));
 }
@@ -138,23 +149,23 @@ static void a_list_with_a_mistake_changes_nothing(void **state)
 	struct error err = {0};
 
 	write_list(w, "[");
-	assert_int_equal(robots_reload(w->robots, &err), -1);
+	assert_int_equal(reloadable_read(w->robots, &err), -1);
 	assert_non_null(strstr(err.text, w->path));
 	assert_true(is_fetch(w, "a Crawly", "", false, 2048));
-	assert_null(robots_new(&w->config, &err));
+	assert_null(reloadable_new(&robots_kind, &w->config, &err));
 }
 
 static void there_may_be_no_list(void **state)
 {
 	static const struct robots_config none;
 	struct error err = {0};
-	struct robots *robots = robots_new(&none, &err);
+	struct reloadable *robots = reloadable_new(&robots_kind, &none, &err);
 
 	(void)state;
 	assert_non_null(robots);
-	assert_false(robots_has_list(robots));
-	robots_free(robots);
-	robots_free(NULL);
+	assert_false(reloadable_has_file(robots));
+	reloadable_free(robots);
+	reloadable_free(NULL);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)

@@ -307,7 +307,8 @@ static void whom_the_list_denies_is_not_answered(void **state)
 	assert_int_equal(vw_counted(w, VW_MISSES), 0);
 	write_text(&file, "10.0.0.0/8\n");
 	assert_int_equal(
-		deny_file_reload(w->answers->redirector.denied, &w->links.err),
+		reloadable_read(w->answers->redirector.files[FILE_DENIED],
+				&w->links.err),
 		0);
 	assert_int_equal(vw_visit(w, "/spring-sale"), 404);
 	vw_stop(w);

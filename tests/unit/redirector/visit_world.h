@@ -121,11 +121,13 @@ static inline void vw_make_redirector(struct visit_world *w)
 	r->spaces = space_monitor_new(&spaces, &err);
 	r->lookups = lookup_health_new(&lookups, &err);
 	r->renewals = renew_throttle_new(&err);
-	r->robots = robots_new(&r->config->robots, &err);
+	r->files[FILE_ROBOTS] =
+		reloadable_new(&robots_kind, &r->config->robots, &err);
 	r->limit_exempt =
 		network_list_new(&s->limit_exempt, "limit_exempt", &err);
 	if (s->deny_file)
-		r->denied = deny_file_new(s->deny_file, &err);
+		r->files[FILE_DENIED] =
+			reloadable_new(&deny_file_kind, s->deny_file, &err);
 	if (*err.text)
 		fail_msg("%s", err.text);
 }
@@ -239,9 +241,9 @@ static inline void vw_stop(struct visit_world *w)
 	space_monitor_stop(r->spaces);
 	redis_async_free(w->context.redis);
 	visits_handler.destroy(w->visits);
-	deny_file_free(r->denied);
+	reloadable_free(r->files[FILE_DENIED]);
 	network_list_free(r->limit_exempt);
-	robots_free(r->robots);
+	reloadable_free(r->files[FILE_ROBOTS]);
 	renew_throttle_free(r->renewals);
 	lookup_health_free(r->lookups);
 	space_monitor_free(r->spaces);
