@@ -1,13 +1,12 @@
 #include "aggregator/api/live/live_reader.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "aggregator/api/live/live_owners.h"
 #include "common/clock.h"
 #include "common/kafka/tail.h"
-#include "common/wake.h"
+#include "common/periodic.h"
 
 enum {
 	POLL_MS = 100,
@@ -22,15 +21,12 @@ struct live_reader {
 	struct live_owners *owners;
 	struct metric *rejected, *lag;
 	int64_t logged_at;
-	pthread_t thread;
-	bool running;
+	struct periodic *thread;
 
-	pthread_mutex_t lock; /* protects what follows */
-	pthread_cond_t wake;
+	pthread_mutex_t lock;	    /* protects what follows */
 	size_t all;		    /* listeners that see all */
 	struct live_listener *some; /* the other listeners */
 	bool ready; /* the tail is open; changed by the thread alone */
-	bool stopping;
 };
 
 static void log_trouble(struct live_reader *r, const char *what,
@@ -116,76 +112,58 @@ static void read_some(struct live_reader *r)
 
 /* --- the thread ----------------------------------------------------------- */
 
-/* Called with the lock held. */
-static bool is_idle(const struct live_reader *r)
+static bool has_listeners(struct live_reader *r)
 {
-	return !r->stopping && !r->all && !r->some;
+	bool any;
+
+	pthread_mutex_lock(&r->lock);
+	any = r->all || r->some;
+	pthread_mutex_unlock(&r->lock);
+	return any;
 }
 
-/* Called with the lock held, which is released while librdkafka closes the
- * tail. */
+static void set_ready(struct live_reader *r, bool ready)
+{
+	pthread_mutex_lock(&r->lock);
+	r->ready = ready;
+	pthread_mutex_unlock(&r->lock);
+}
+
 static void close_tail(struct live_reader *r)
 {
-	r->ready = false;
-	pthread_mutex_unlock(&r->lock);
+	set_ready(r, false);
 	kafka_tail_close(r->tail);
 	metric_set(r->lag, 0);
-	pthread_mutex_lock(&r->lock);
 }
 
-/* Waits for a listener.  Returns false when the thread has to end. */
-static bool await_listeners(struct live_reader *r)
-{
-	bool stopping;
-
-	pthread_mutex_lock(&r->lock);
-	while (is_idle(r)) {
-		if (r->ready)
-			close_tail(r);
-		else
-			pthread_cond_wait(&r->wake, &r->lock);
-	}
-	stopping = r->stopping;
-	pthread_mutex_unlock(&r->lock);
-	return !stopping;
-}
-
-static void pause_reading(struct live_reader *r)
-{
-	int64_t until = clock_monotonic_ms() + RETRY_MS;
-
-	pthread_mutex_lock(&r->lock);
-	while (!r->stopping && wake_wait(&r->wake, &r->lock, until))
-		;
-	pthread_mutex_unlock(&r->lock);
-}
-
-static void open_tail(struct live_reader *r)
+static void open_tail(struct live_reader *r, struct periodic *self)
 {
 	struct error err = {0};
 
 	if (kafka_tail_open(r->tail, &err) < 0) {
 		log_trouble(r, "live topic cannot be read, retrying", &err);
-		pause_reading(r);
+		periodic_should_stop(self, RETRY_MS);
 		return;
 	}
-	pthread_mutex_lock(&r->lock);
-	r->ready = true;
-	pthread_mutex_unlock(&r->lock);
+	set_ready(r, true);
 	r->options.on_ready(r->options.arg);
 }
 
-static void *read_live_topic(void *arg)
+/* A listener that joins wakes the thread. */
+static int64_t read_live_topic(struct periodic *self, void *arg)
 {
 	struct live_reader *r = arg;
+	bool wanted = has_listeners(r);
 
-	while (await_listeners(r)) {
-		if (r->ready)
-			read_some(r);
-		else
-			open_tail(r);
-	}
-	return NULL;
+	if (!wanted && r->ready)
+		close_tail(r);
+	else if (!wanted)
+		return PERIODIC_NEVER;
+	else if (r->ready)
+		read_some(r);
+	else
+		open_tail(r, self);
+	return 0;
 }
 
 void live_reader_join(struct live_reader *r, struct live_listener *listener)
@@ -200,8 +178,8 @@ void live_reader_join(struct live_reader *r, struct live_listener *listener)
 			r->some->prev = listener;
 		r->some = listener;
 	}
-	pthread_cond_signal(&r->wake);
 	pthread_mutex_unlock(&r->lock);
+	periodic_wake(r->thread);
 }
 
 void live_reader_leave(struct live_reader *r, struct live_listener *listener)
@@ -262,7 +240,6 @@ struct live_reader *live_reader_new(const struct live_reader_options *options,
 	}
 	r->options = *options;
 	pthread_mutex_init(&r->lock, NULL);
-	wake_init(&r->wake);
 	register_metrics(r, options->metrics);
 	r->owners = live_owners_new(&owners, err);
 	if (r->owners)
@@ -270,6 +247,8 @@ struct live_reader *live_reader_new(const struct live_reader_options *options,
 			&options->config->kafka, "shortloop-aggregator-live",
 			options->config->kafka.topic_live, err);
 	if (r->tail)
+		r->thread = periodic_new(read_live_topic, r, err);
+	if (r->thread)
 		return r;
 	live_reader_free(r);
 	return NULL;
@@ -277,33 +256,21 @@ struct live_reader *live_reader_new(const struct live_reader_options *options,
 
 int live_reader_start(struct live_reader *r, struct error *err)
 {
-	errno = pthread_create(&r->thread, NULL, read_live_topic, r);
-	if (errno)
-		return error_set_errno(err, "cannot start a thread");
-	r->running = true;
-	return 0;
+	return periodic_start(r->thread, err);
 }
 
 void live_reader_stop(struct live_reader *r)
 {
-	if (!r->running)
-		return;
-	pthread_mutex_lock(&r->lock);
-	r->stopping = true;
-	pthread_cond_signal(&r->wake);
-	pthread_mutex_unlock(&r->lock);
-	pthread_join(r->thread, NULL);
-	r->running = false;
+	periodic_stop(r->thread);
 }
 
 void live_reader_free(struct live_reader *r)
 {
 	if (!r)
 		return;
-	live_reader_stop(r);
+	periodic_free(r->thread);
 	kafka_tail_free(r->tail);
 	live_owners_free(r->owners);
-	pthread_cond_destroy(&r->wake);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
 }
