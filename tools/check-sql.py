@@ -7,7 +7,7 @@ ClickHouse lets an alias stand for a column of the same name anywhere in its
 query, or the column for the alias, depending on where it is asked for:
 `min(h) AS first ... WHERE x >= first` compared with ingest_progress.first, and
 hours were never settled.  Columns are those of all tables in
-schemas/clickhouse; SQL is what stands in string literals of C and Python (.py).
+schemas/clickhouse; SQL is what stands in string literals of C and Python (.py), or a whole file (.sql).
 Names of a query's own (WITH name AS (...)) are left alone, and so are columns
 that are to be replaced: * REPLACE (... AS column).  Prints each alias; exits 1
 when there is one.
@@ -81,6 +81,13 @@ def python_texts(source):
     return visitor.found
 
 
+def sql_texts(source):
+    return enumerate(re.sub("--.*", "", source).splitlines(), 1)
+
+
+READERS = {".py": python_texts, ".sql": sql_texts}
+
+
 def without_replaced(text):
     """Returns the text without the parentheses of each * REPLACE (...)."""
     while match := REPLACE.search(text):
@@ -93,7 +100,7 @@ def without_replaced(text):
 
 
 def problems(path, names):
-    read = python_texts if path.endswith(".py") else texts
+    read = READERS.get(pathlib.Path(path).suffix, texts)
     for line, text in read(pathlib.Path(path).read_text()):
         for alias in ALIAS.findall(without_replaced(text)):
             if alias in names:

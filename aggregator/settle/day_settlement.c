@@ -81,7 +81,9 @@ static int query_day_numbers(struct days_work *w, const char *sql, size_t count,
 
 static int count_rows(struct days_work *w, struct error *err)
 {
-	return query_day_numbers(w, settle_sql_day_rows(w->what->dropped > 0),
+	return query_day_numbers(w,
+				 w->what->dropped ? settle_sql_dropped_day_rows
+						  : settle_sql_day_rows,
 				 4, take_rows, w, err);
 }
 
@@ -101,7 +103,7 @@ static int check_dropped(struct days_work *w, struct error *err)
  */
 
 static int compute_link_tables(struct days_work *w,
-			       void (*const put_sql[2])(struct buf *sql),
+			       const char *const statements[2],
 			       struct error *err)
 {
 	/* GROUP BY follows the order of `clicks` for one of the two tables
@@ -119,7 +121,7 @@ static int compute_link_tables(struct days_work *w,
 	for (size_t i = 0; status == 0 && i < 2; i++) {
 		params[n] = (struct clickhouse_param){
 			"optimize_aggregation_in_order", in_order[i]};
-		put_sql[i](&sql);
+		buf_puts(&sql, statements[i]);
 		status = w->s->is_stopping(w->s->arg)
 				 ? error_set_retriable(err, ERROR_STOPPED,
 						       "stopping")
@@ -150,10 +152,10 @@ static int check_repeats(struct days_work *w, uint64_t before,
 /* Stages the day from the rows of `clicks`. */
 static int stage_rows(struct days_work *w, struct error *err)
 {
-	static void (*const of_rows[2])(struct buf * sql) = {
-		settle_sql_link_slots, settle_sql_link_days};
-	static void (*const of_dropped[2])(struct buf * sql) = {
-		settle_sql_dropped_slots, settle_sql_dropped_days};
+	static const char *const of_rows[2] = {settle_sql_link_slots,
+					       settle_sql_link_days};
+	static const char *const of_dropped[2] = {settle_sql_dropped_slots,
+						  settle_sql_dropped_days};
 	uint64_t least = w->n.of_links, repeated = w->n.repeated;
 
 	if (compute_link_tables(w, w->what->dropped ? of_dropped : of_rows,

@@ -146,18 +146,11 @@ static void take_flag(void *arg, const uint64_t *n)
 #define SQL_RESCORED                                                           \
 	"(SELECT count() FROM rescored WHERE "                                 \
 	"day = toDate(toDateTime({start:UInt32}, 'UTC')))"
-#define SQL_RESCORING                                                          \
-	"(SELECT uniqExact(run) FROM rescored WHERE "                          \
-	"day = toDate(toDateTime({start:UInt32}, 'UTC')) AND "                 \
-	"state = 'begun' AND run NOT IN (SELECT run FROM rescored WHERE "      \
-	"day = toDate(toDateTime({start:UInt32}, 'UTC')) AND "                 \
-	"state = 'done'))"
-
 static int count_rows_and_events(struct drop_work *w, struct error *err)
 {
 	static const char sql[] =
-		"SELECT " SQL_ROWS_AND_BASE ", " SQL_PUBLISHED_EVENTS
-		", " SQL_RESCORED ", " SQL_RESCORING " FORMAT TabSeparated";
+#include "aggregator/sql/drop_counts.sql.inc"
+		;
 
 	return settling_query(w->s->ch, sql, w->params.items, 4, take_counts, w,
 			      err);
@@ -204,11 +197,8 @@ static int is_grace_over(struct drop_work *w, const struct progress *last,
 			 bool *ret, struct error *err)
 {
 	static const char sql[] =
-		"SELECT count() > 0 FROM settled WHERE kind = 'sealed_day' "
-		"AND unit = toDateTime({start:UInt32}, 'UTC') AND "
-		"attempt = {sealed:UInt64} AND settled_at <= "
-		"now64(3, 'UTC') - toIntervalMillisecond({grace:Int64}) "
-		"FORMAT TabSeparated";
+#include "aggregator/sql/drop_grace.sql.inc"
+		;
 	int64_t age = (w->s->settings->raw_days + 1) * CLOCK_DAY;
 	char start[24], sealed[24], grace[24];
 	const struct clickhouse_param params[] = {{"param_start", start},
@@ -260,16 +250,8 @@ static int reconcile_first(struct drop_work *w, const struct progress *last,
 static int stage_last_offsets(struct drop_work *w, struct error *err)
 {
 	static const char sql[] =
-		"INSERT INTO dropped_sources (day, attempt, epoch, topic, "
-		"partition, last) SELECT toDate(toDateTime({start:UInt32}, "
-		"'UTC')), {attempt:UInt64}, e, t, p, max(l) FROM "
-		"(SELECT epoch AS e, topic AS t, partition AS p, last AS l "
-		"FROM ingest_progress ARRAY JOIN mapKeys(hours) AS h "
-		"WHERE h >= {start:UInt32} AND h < {end:UInt32} UNION ALL "
-		"SELECT epoch AS e, topic AS t, partition AS p, last AS l "
-		"FROM dropped_sources WHERE attempt = {dropped:UInt64} AND "
-		"day = toDate(toDateTime({start:UInt32}, 'UTC'))) "
-		"GROUP BY e, t, p";
+#include "aggregator/sql/drop_offsets.sql.inc"
+		;
 	struct buf text = {0};
 	int status;
 
@@ -352,9 +334,8 @@ static int publish_in_turn(struct drop_work *w, bool *ret_written,
 			   struct error *err)
 {
 	static const char is_written[] =
-		"SELECT count() > 0 FROM settled WHERE kind = 'dropped_day' "
-		"AND unit = toDateTime({start:UInt32}, 'UTC') "
-		"AND attempt = {attempt:UInt64} FORMAT TabSeparated";
+#include "aggregator/sql/drop_written.sql.inc"
+		;
 	struct buf text = {0};
 	int status = -1;
 
@@ -597,10 +578,8 @@ static void record_kept_day(struct day_deletion *d,
 static int delete_day(void *arg, char **f, struct error *err)
 {
 	static const char sources[] =
-		"SELECT hex(topic), epoch, partition, max(last) "
-		"FROM dropped_sources WHERE attempt = {dropped:UInt64} AND "
-		"day = toDate(toDateTime({start:UInt32}, 'UTC')) "
-		"GROUP BY topic, epoch, partition FORMAT TabSeparated";
+#include "aggregator/sql/drop_sources.sql.inc"
+		;
 	struct day_deletion *d = arg;
 	const struct clickhouse_param params[] = {{"param_start", f[0]},
 						  {"param_dropped", f[1]},

@@ -91,12 +91,6 @@ static int set_params(struct day_check *c, int64_t start, uint64_t dropped,
 /* The newest attempt of a kind; printf's arguments: the kind. */
 #define SQL_NEWEST_OF                                                          \
 	"(SELECT max(attempt) FROM settled WHERE kind = '%s' AND " SQL_UNIT ")"
-#define SQL_ROWS_OF(rows)                                                      \
-	"SELECT count(), countIf(link_id != 0), "                              \
-	"sum(length(" DIMENSION_MANY_VALUES ")), "                             \
-	"sumIf(length(" DIMENSION_MANY_VALUES "), link_id != 0) "              \
-	"FROM " rows " FORMAT TabSeparated"
-
 static void take_rows(void *arg, const uint64_t *n)
 {
 	*(struct rows *)arg = (struct rows){n[0], n[1], n[2], n[3]};
@@ -325,8 +319,12 @@ int drop_check_settled(const struct settling *s, int64_t start,
 		       uint64_t dropped, const struct drop_attempts *attempts,
 		       struct drop_lack *ret, struct error *err)
 {
-	static const char rows[] = SQL_ROWS_OF("clicks WHERE " SQL_RANGE);
-	static const char beside[] = SQL_ROWS_OF(SQL_BESIDE);
+	static const char rows[] =
+#include "aggregator/sql/drop_rows.sql.inc"
+		;
+	static const char beside[] =
+#include "aggregator/sql/drop_rows_beside.sql.inc"
+		;
 	struct day_check c = {.s = s, .attempts = *attempts, .ret = ret};
 	int status = set_params(&c, start, dropped, err);
 
@@ -373,7 +371,9 @@ int drop_check_base(const struct settling *s, int64_t start, uint64_t dropped,
 		    struct drop_lack *ret, uint64_t *ret_rows,
 		    struct error *err)
 {
-	static const char within[] = SQL_ROWS_OF(SQL_WITHIN("dropped"));
+	static const char within[] =
+#include "aggregator/sql/drop_rows_within.sql.inc"
+		;
 	struct day_check c = {.s = s, .of_base = true, .ret = ret};
 	int status = set_params(&c, start, dropped, err);
 

@@ -11,28 +11,13 @@
 
 #define SQL_KEPT_FROM "(SELECT max(unit) FROM settled WHERE kind = 'kept_from')"
 
-/* The first day of the month that has the first day to keep. */
-#define SQL_MONTH                                                              \
-	"toDateTime(toStartOfMonth(fromUnixTimestamp64Milli({keep:Int64}, "    \
-	"'UTC')), 'UTC')"
-
-/* Days of clicks before that month: partitions are days. */
-#define SQL_ROWS_BEFORE                                                        \
-	"(SELECT count() FROM system.parts WHERE database = "                  \
-	"currentDatabase() AND table = 'clicks' AND active AND rows > 0 AND "  \
-	"toUInt32OrZero(partition_id) < toYYYYMMDD(" SQL_MONTH "))"
-
-#define SQL_SETTLED_BEFORE                                                     \
-	"(SELECT count() FROM settled WHERE kind = 'hour' AND "                \
-	"unit < " SQL_MONTH ")"
-
 static int query_months_to_drop(const struct settling *s,
 				const struct clickhouse_param *params,
 				uint64_t ret[3], struct error *err)
 {
 	static const char sql[] =
-		"SELECT toUnixTimestamp(" SQL_MONTH "), " SQL_ROWS_BEFORE
-		", " SQL_SETTLED_BEFORE " FORMAT TabSeparated";
+#include "aggregator/sql/months_to_drop.sql.inc"
+		;
 
 	return clickhouse_numbers(s->ch, sql, params, ret, 3, err);
 }
@@ -42,13 +27,8 @@ static int publish_kept_from(const struct settling *s,
 			     struct error *err)
 {
 	static const char sql[] =
-		"INSERT INTO settled (kind, unit, attempt, blocks, rows, "
-		"read_until, complete_until, settled_at, settler) "
-		"SELECT 'kept_from', " SQL_MONTH ", {attempt:UInt64}, 0, 0, "
-		"fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "
-		"fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "
-		"now64(3, 'UTC'), {settler:String} WHERE " SQL_ROWS_BEFORE
-		" = 0 AND " SQL_SETTLED_BEFORE " > 0";
+#include "aggregator/sql/publish_kept_from.sql.inc"
+		;
 	static const char *const names[] = {"param_attempt", "param_read_until",
 					    "param_complete_until"};
 	struct picked picked = {0};
@@ -193,10 +173,8 @@ static int delete_before(const struct settling *s, uint64_t kept_from,
 int drop_months_delete(const struct settling *s, struct error *err)
 {
 	static const char sql[] =
-		"SELECT toUInt32(max(unit)), toYYYYMM(max(unit)) FROM settled "
-		"WHERE kind = 'kept_from' "
-		"AND " SQL_LONG_AGO("attempt",
-				    "settled_at") " FORMAT TabSeparated";
+#include "aggregator/sql/months_kept_from.sql.inc"
+		;
 	char month[24];
 	struct settling_old old;
 	const struct clickhouse_param params[] = {{"param_before", old.before},

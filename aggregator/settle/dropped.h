@@ -69,22 +69,4 @@
 	"unit = toDateTime({start:UInt32}, 'UTC'))"
 #define SQL_BASE_OF_LINKS "(SELECT sum(events) FROM " SQL_BASE_SLOTS ")"
 
-/*
- * The slots of links of a dropped day, from the base and from rows beside it:
- * l, s; n, c, b, p (events, clicks, bots, prefetches); hv, ov, hi, oi (visitors
- * and addresses, of people and others).  A slot can occur twice.
- */
-#define SQL_DROPPED_SLOTS                                                      \
-	"(SELECT link_id AS l, slot AS s, events AS n, clicks AS c, bots AS "  \
-	"b, prefetches AS p, people AS hv, others AS ov, people_ips AS hi, "   \
-	"others_ips AS oi FROM " SQL_BASE_SLOTS " UNION ALL "                  \
-	"SELECT link_id AS l, " SQL_SLOT " AS s, count() AS n, "               \
-	"countIf(" SQL_CLICK ") AS c, countIf(" SQL_BOT ") AS b, "             \
-	"countIf(" SQL_PREFETCH ") AS p, "                                     \
-	"groupUniqArrayIf(" SQL_VISITOR ", " SQL_HUMAN ") AS hv, "             \
-	"groupUniqArrayIf(" SQL_VISITOR ", " SQL_OTHER ") AS ov, "             \
-	"groupUniqArrayIf(" SQL_ADDRESS ", " SQL_HUMAN ") AS hi, "             \
-	"groupUniqArrayIf(" SQL_ADDRESS ", " SQL_OTHER ") AS oi "              \
-	"FROM " SQL_BESIDE " WHERE link_id != 0 GROUP BY l, s)"
-
 #endif

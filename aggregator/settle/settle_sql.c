@@ -242,101 +242,49 @@ void settle_sql_hours(struct buf *sql, const struct settle_rows *rows)
 		put_base_rest(sql);
 }
 
-void settle_sql_link_slots(struct buf *sql)
-{
-	buf_puts(sql,
-		 "INSERT INTO link_slots (link_id, slot, attempt, clicks, "
-		 "bots, prefetches, effective, ineffective) "
-		 "SELECT link_id, " SQL_SLOT " AS quarter, {attempt:UInt64}, "
-		 "countIf(" SQL_CLICK "), countIf(" SQL_BOT "), "
-		 "countIf(" SQL_PREFETCH "), countIf(" SQL_HUMAN ") AS e, "
-		 "count() - e "
-		 "FROM clicks WHERE link_id != 0 AND " SQL_RANGE
-		 " GROUP BY link_id, quarter");
-}
+/* --- days of links -----------------------------------------------------------
+ */
 
-void settle_sql_link_days(struct buf *sql)
-{
-	buf_puts(sql,
-		 "INSERT INTO link_days (link_id, day, attempt, pv, uv, ip, "
-		 "human_uv, human_ip, effective, ineffective) "
-		 "SELECT link_id, toDate(toDateTime({start:UInt32}, 'UTC')), "
-		 "{attempt:UInt64}, count() AS n, "
-		 "uniqExactIf(unique_identity, " SQL_CLICK "), "
-		 "uniqExactIf(clicks.ip, " SQL_CLICK "), "
-		 "uniqExactIf(unique_identity, " SQL_HUMAN "), "
-		 "uniqExactIf(clicks.ip, " SQL_HUMAN "), "
-		 "countIf(" SQL_HUMAN ") AS e, n - e "
-		 "FROM clicks WHERE link_id != 0 AND " SQL_RANGE
-		 " GROUP BY link_id");
-}
-
-void settle_sql_dropped_slots(struct buf *sql)
-{
-	buf_puts(sql, "INSERT INTO link_slots (link_id, slot, attempt, clicks, "
-		      "bots, prefetches, effective, ineffective) "
-		      "SELECT l, s, {attempt:UInt64}, sum(c) AS nc, "
-		      "sum(b) AS nb, sum(p) AS np, nc - nb - np AS e, "
-		      "sum(n) - e FROM " SQL_DROPPED_SLOTS " GROUP BY l, s");
-}
-
+const char settle_sql_link_slots[] =
+#include "aggregator/sql/link_slots.sql.inc"
+	;
+const char settle_sql_link_days[] =
+#include "aggregator/sql/link_days.sql.inc"
+	;
+const char settle_sql_dropped_slots[] =
+#include "aggregator/sql/dropped_link_slots.sql.inc"
+	;
 /* Counts from sets of digests, in which two of very many visitors may be equal:
  * only days with late clicks are counted in this way. */
-void settle_sql_dropped_days(struct buf *sql)
-{
-	buf_puts(sql, "INSERT INTO link_days (link_id, day, attempt, pv, uv, "
-		      "ip, human_uv, human_ip, effective, ineffective) "
-		      "SELECT l, toDate(toDateTime({start:UInt32}, 'UTC')), "
-		      "{attempt:UInt64}, sum(n) AS nn, "
-		      "uniqExactArray(arrayConcat(hv, ov)), "
-		      "uniqExactArray(arrayConcat(hi, oi)), "
-		      "uniqExactArray(hv), uniqExactArray(hi), "
-		      "sum(c) - sum(b) - sum(p) AS e, nn - e "
-		      "FROM " SQL_DROPPED_SLOTS " GROUP BY l");
-}
+const char settle_sql_dropped_days[] =
+#include "aggregator/sql/dropped_link_days.sql.inc"
+	;
 
 /* --- counting and publishing ------------------------------------------------
  */
 
-#define SQL_TIMES                                                              \
-	"fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "                \
-	"fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "            \
-	"now64(3, 'UTC'), {settler:String} "
-/* An attempt that is published later may be deleted at the same moment
- * (settling_picked_until). */
-#define SQL_IN_TIME                                                            \
-	"now64(3, 'UTC') < fromUnixTimestamp64Milli({until:Int64}, 'UTC') "
-#define SQL_INTO_SETTLED                                                       \
-	"INSERT INTO settled (kind, unit, attempt, blocks, rows, read_until, " \
-	"complete_until, settled_at, settler) "
-
-#define SQL_HOUR_BASE                                                          \
-	"SELECT toUInt64(toUInt32(hour)) AS h, sum(events) AS n "              \
-	"FROM stats_hourly WHERE dimension = 'total' AND "                     \
-	"toUInt32(hour) IN {hours:Array(UInt32)} AND " SQL_IN_BASE             \
-	" GROUP BY hour"
+/* Rows of a dropped day, with their base. */
+static const char dropped_hour_rows[] =
+#include "aggregator/sql/dropped_hour_rows.sql.inc"
+	;
 
 void settle_sql_hour_rows(struct buf *sql, const struct settle_rows *rows)
 {
 	if (rows->dropped) {
-		buf_puts(sql,
-			 "SELECT h, sum(n), 0 FROM (SELECT toUInt64(" SQL_HOUR
-			 ") AS h, count() AS n FROM " SQL_BESIDE
-			 " WHERE h IN {hours:Array(UInt32)} GROUP BY h "
-			 "UNION ALL " SQL_HOUR_BASE ") GROUP BY h");
-	} else {
-		buf_puts(sql,
-			 "SELECT " SQL_HOUR " AS h, count(), "
-			 "countIf(outcome = 'repeated') FROM clicks "
-			 "WHERE " SQL_RANGE " AND h IN {hours:Array(UInt32)}");
-		if (rows->upto)
-			buf_printf(sql, " AND %s", rows->upto);
-		buf_puts(sql, " GROUP BY h");
+		buf_puts(sql, dropped_hour_rows);
+		return;
 	}
-	buf_puts(sql, " FORMAT TabSeparated");
+	buf_puts(sql, "SELECT " SQL_HOUR " AS h, count(), "
+		      "countIf(outcome = 'repeated') FROM clicks "
+		      "WHERE " SQL_RANGE " AND h IN {hours:Array(UInt32)}");
+	if (rows->upto)
+		buf_printf(sql, " AND %s", rows->upto);
+	buf_puts(sql, " GROUP BY h FORMAT TabSeparated");
 }
 
-const char settle_sql_hour_base[] = SQL_HOUR_BASE " FORMAT TabSeparated";
+const char settle_sql_hour_base[] =
+#include "aggregator/sql/hour_base.sql.inc"
+	;
 
 /* Whether the dimension is settled and has each event once. */
 static bool has_all_events(const struct dimension *d)
@@ -379,97 +327,63 @@ void settle_sql_hour_staged(struct buf *sql)
 }
 
 const char settle_sql_hour_published[] =
-	"SELECT toUInt32(hour) AS h, sum(events) FROM " SQL_PUBLISHED_TOTALS
-	"GROUP BY hour FORMAT TabSeparated";
-
+#include "aggregator/sql/hour_published.sql.inc"
+	;
 const char settle_sql_hour_repeated[] =
-	"SELECT toUInt32(hour) AS h, sum(events) FROM stats_hourly "
-	"WHERE dimension = 'outcome' AND value = 'repeated' "
-	"AND " SQL_IN_HOURS "AND attempt IN {attempts:Array(UInt64)} "
-	"GROUP BY hour FORMAT TabSeparated";
-
+#include "aggregator/sql/hour_repeated.sql.inc"
+	;
 const char settle_sql_hour_rest[] =
-	"SELECT toUInt32(hour) AS h, count() FROM stats_hourly WHERE rest "
-	"AND " SQL_IN_HOURS "AND attempt IN {attempts:Array(UInt64)} "
-	"GROUP BY hour FORMAT TabSeparated";
+#include "aggregator/sql/hour_rest.sql.inc"
+	;
 
+/* An attempt that is published later may be deleted at the same moment
+ * (settling_picked_until). */
 void settle_sql_publish_hours(struct buf *sql)
 {
-	buf_puts(sql, "INSERT INTO settled (kind, unit, attempt, blocks, rows, "
-		      "provisional, read_until, complete_until, settled_at, "
-		      "settler) "
-		      "SELECT 'hour', toDateTime(want.e.1, 'UTC'), want.e.2, "
-		      "want.e.3, want.e.4, want.e.6 > 0, " SQL_TIMES
-		      "FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, "
-		      "{attempts:Array(UInt64)}, {blocks:Array(UInt64)}, "
-		      "{rows:Array(UInt64)}, {counts:Array(UInt64)}, "
-		      "{provisional:Array(UInt64)})) AS e, "
-		      "e.1 AS h, e.2 AS a) AS want LEFT JOIN (");
+	buf_puts(sql,
+		 "INSERT INTO settled (kind, unit, attempt, blocks, rows, "
+		 "provisional, read_until, complete_until, settled_at, "
+		 "settler) "
+		 "SELECT 'hour', toDateTime(want.e.1, 'UTC'), want.e.2, "
+		 "want.e.3, want.e.4, want.e.6 > 0, "
+		 "fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "
+		 "fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "
+		 "now64(3, 'UTC'), {settler:String} FROM (SELECT "
+		 "arrayJoin(arrayZip({hours:Array(UInt32)}, "
+		 "{attempts:Array(UInt64)}, {blocks:Array(UInt64)}, "
+		 "{rows:Array(UInt64)}, {counts:Array(UInt64)}, "
+		 "{provisional:Array(UInt64)})) AS e, "
+		 "e.1 AS h, e.2 AS a) AS want LEFT JOIN (");
 	put_staged(sql);
 	buf_puts(sql, ") AS have ON want.h = have.h AND want.a = have.attempt "
 		      "WHERE want.e.5 = have.n AND "
 		      "toDateTime(intDiv(want.h, 86400) * 86400, 'UTC') "
-		      "NOT IN " SQL_DROPPED_SINCE " AND " SQL_IN_TIME);
+		      "NOT IN " SQL_DROPPED_SINCE " AND now64(3, 'UTC') < "
+		      "fromUnixTimestamp64Milli({until:Int64}, 'UTC')");
 }
 
 const char settle_sql_hours_dropped[] =
-	"SELECT count() FROM " SQL_DROPPED_SINCE " WHERE toUInt32(unit) IN "
-	"(SELECT intDiv(arrayJoin({hours:Array(UInt32)}), 86400) * 86400) "
-	"FORMAT TabSeparated";
-
+#include "aggregator/sql/hours_dropped.sql.inc"
+	;
 const char settle_sql_hours_written[] =
-	"SELECT count() FROM (SELECT DISTINCT unit, attempt FROM settled "
-	"WHERE kind = 'hour' AND " SQL_IN_UNITS
-	"AND toUInt32(unit) IN {hours:Array(UInt32)} "
-	"AND attempt IN {attempts:Array(UInt64)}) FORMAT TabSeparated";
+#include "aggregator/sql/hours_written.sql.inc"
+	;
 
-#define SQL_UNIT "unit = toDateTime({start:UInt32}, 'UTC')"
-#define SQL_SLOTS(attempt)                                                     \
-	"(SELECT sum(effective + ineffective) FROM link_slots WHERE slot >= "  \
-	"toDateTime({start:UInt32}, 'UTC') AND slot < "                        \
-	"toDateTime({end:UInt32}, 'UTC') AND attempt = " attempt ")"
-#define SQL_VISITS(attempt)                                                    \
-	"(SELECT sum(pv) FROM link_days WHERE day = " SQL_DAY                  \
-	" AND attempt = " attempt ")"
-#define SQL_STAGED_DAY "{attempt:UInt64}"
-#define SQL_PUBLISHED_DAY                                                      \
-	"(SELECT max(attempt) FROM settled WHERE kind = 'link_day' "           \
-	"AND " SQL_UNIT ")"
-
-const char *settle_sql_day_rows(bool dropped)
-{
-	static const char rows[] =
-		"SELECT count(), countIf(link_id != 0), "
-		"(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS
-		"), countIf(outcome = 'repeated') FROM clicks "
-		"WHERE " SQL_RANGE " FORMAT TabSeparated";
-	static const char rows_and_base[] =
-		"SELECT count() + " SQL_BASE_EVENTS ", "
-		"countIf(link_id != 0) + " SQL_BASE_OF_LINKS ", "
-		"(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS
-		"), countIf(outcome = 'repeated') FROM " SQL_BESIDE
-		" FORMAT TabSeparated";
-
-	return dropped ? rows_and_base : rows;
-}
-
-/* clang-format off */
+const char settle_sql_day_rows[] =
+#include "aggregator/sql/day_rows.sql.inc"
+	;
+const char settle_sql_dropped_day_rows[] =
+#include "aggregator/sql/dropped_day_rows.sql.inc"
+	;
 const char settle_sql_day_staged[] =
-	"SELECT " SQL_SLOTS(SQL_STAGED_DAY) ", " SQL_VISITS(SQL_STAGED_DAY)
-	", " SQL_SLOTS(SQL_PUBLISHED_DAY)
-	", " SQL_VISITS(SQL_PUBLISHED_DAY) " FORMAT TabSeparated";
-
-const char settle_sql_publish_day[] = SQL_INTO_SETTLED
-	"SELECT 'link_day', toDateTime({start:UInt32}, 'UTC'), "
-	"{attempt:UInt64}, {blocks:UInt64}, {rows:UInt64}, " SQL_TIMES
-	"WHERE " SQL_SLOTS(SQL_STAGED_DAY) " = {slots:UInt64} "
-	"AND " SQL_VISITS(SQL_STAGED_DAY) " = {visits:UInt64} "
-	"AND " SQL_DAY_IS_AS_IT_WAS " AND " SQL_IN_TIME;
-
+#include "aggregator/sql/day_staged.sql.inc"
+	;
+const char settle_sql_publish_day[] =
+#include "aggregator/sql/publish_day.sql.inc"
+	;
 const char settle_sql_day_dropped[] =
-	"SELECT NOT (" SQL_DAY_IS_AS_IT_WAS ") FORMAT TabSeparated";
-
+#include "aggregator/sql/day_dropped.sql.inc"
+	;
 const char settle_sql_day_written[] =
-	"SELECT count() > 0 FROM settled WHERE kind = 'link_day' AND " SQL_UNIT
-	" AND attempt = {attempt:UInt64} FORMAT TabSeparated";
-/* clang-format on */
+#include "aggregator/sql/day_written.sql.inc"
+	;

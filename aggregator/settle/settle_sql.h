@@ -1,5 +1,6 @@
 /*
  * settle_sql.h - the statements that compute settled counts from `clicks`.
+ * Those that are always the same are files of aggregator/sql/.
  *
  * Only names of the closed tables and the program's own numbers are written
  * into their text; all variable values are parameters.
@@ -99,10 +100,10 @@ void settle_sql_hours(struct buf *sql, const struct settle_rows *rows);
 
 /* Computes one day of link_slots or link_days.  Parameters: start, end,
  * attempt. */
-void settle_sql_link_slots(struct buf *sql);
-void settle_sql_link_days(struct buf *sql);
-void settle_sql_dropped_slots(struct buf *sql);
-void settle_sql_dropped_days(struct buf *sql);
+extern const char settle_sql_link_slots[];
+extern const char settle_sql_link_days[];
+extern const char settle_sql_dropped_slots[];
+extern const char settle_sql_dropped_days[];
 
 /*
  * Statements about some hours.  Parameters: hours, attempts, blocks, rows,
@@ -135,7 +136,7 @@ extern const char settle_sql_hours_written[];
  */
 /* Rows of clicks and events of the base; those of links; events published in
  * the day's hours; rows that are 'repeated'. */
-const char *settle_sql_day_rows(bool dropped);
+extern const char settle_sql_day_rows[], settle_sql_dropped_day_rows[];
 /* Staged events of link_slots and of link_days; the same for published ones. */
 extern const char settle_sql_day_staged[];
 extern const char settle_sql_publish_day[];

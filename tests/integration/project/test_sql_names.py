@@ -40,6 +40,11 @@ def test_one_in_python(said, text, found):
     assert said("some.py", text) == (1, [found])
 
 
+def test_one_in_sql(said):
+    text = "-- AS last\nSELECT min(h) AS first\nFROM x"
+    assert said("some.sql", text) == (1, ["2: AS first"])
+
+
 @pytest.mark.parametrize("text", [
     "SELECT * REPLACE (f(g(offset), 1) AS offset, now() AS ts) FROM clicks",
     "SELECT count() AS n FROM clicks", "WITH first AS (SELECT 1) SELECT 2",

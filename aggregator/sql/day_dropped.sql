@@ -1,0 +1,7 @@
+SELECT NOT (toDateTime({start:UInt32}, 'UTC') NOT IN (
+        SELECT unit
+        FROM settled
+        WHERE kind = 'dropped_day'
+        GROUP BY unit
+        HAVING max(attempt) != {dropped:UInt64}))
+FORMAT TabSeparated
