@@ -57,7 +57,7 @@ PROTO     := $(wildcard schemas/*.proto)
 PROTO_C   := $(patsubst %.proto,$(GEN)/%.pb-c.c,$(PROTO))
 QUOTED    := $(wildcard linkstore/scripts/*.lua schemas/clickhouse/*.sql \
                schemas/openapi/*.yaml redirector/pages/*.html \
-               aggregator/sql/*.sql)
+               aggregator/sql/*.sql aggregator/sql/*/*.sql)
 MIGRATIONS := $(GEN)/schemas/clickhouse/migrations.inc
 SCRIPTS   := $(patsubst %,$(GEN)/linkstore/scripts/%.inc,numbers texts)
 GENERATED := $(PROTO_C) $(QUOTED:%=$(GEN)/%.inc) $(MIGRATIONS) $(SCRIPTS)

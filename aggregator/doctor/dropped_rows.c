@@ -29,8 +29,8 @@ struct dropped_rows {
 static int count_day(void *arg, char **f, struct error *err)
 {
 	static const char sql[] =
-		"SELECT count() FROM (SELECT 1 FROM " SQL_WITHIN(
-			"dropped") " LIMIT 1) FORMAT TabSeparated";
+#include "aggregator/sql/dropped_rows_left.sql.inc"
+		;
 	struct dropped_rows *dropped = arg;
 	char until[24];
 	const struct clickhouse_param params[] = {{"param_start", f[0]},

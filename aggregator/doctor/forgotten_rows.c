@@ -16,9 +16,6 @@
  * were written last, as the days of a backup are.
  */
 
-#define SQL_LINKS    "(SELECT link_id FROM forgotten WHERE link_id != 0)"
-#define SQL_VISITORS "(SELECT visitor_id FROM forgotten WHERE link_id = 0)"
-
 struct forgotten_rows {
 	uint64_t visitors, links; /* in table `forgotten` */
 	uint64_t clicks, archive; /* rows that still have them */
@@ -30,9 +27,8 @@ static int count_listed(struct clickhouse *ch, struct forgotten_rows *ret,
 			struct error *err)
 {
 	static const char sql[] =
-		"SELECT uniqExactIf(visitor_id, link_id = 0), "
-		"uniqExactIf(link_id, link_id != 0) FROM forgotten "
-		"FORMAT TabSeparated";
+#include "aggregator/sql/forgotten_listed.sql.inc"
+		;
 	uint64_t n[2] = {0};
 
 	if (clickhouse_numbers(ch, sql, NULL, n, 2, err) < 0)
@@ -46,11 +42,8 @@ static int count_links(struct clickhouse *ch, struct forgotten_rows *ret,
 		       struct error *err)
 {
 	static const char sql[] =
-		"SELECT (SELECT count() FROM clicks WHERE link_id IN " SQL_LINKS
-		" AND (unique_identity != toFixedString('', 20) OR "
-		"campaign != '' OR notEmpty(tags))), "
-		"(SELECT count() FROM links WHERE link_id IN " SQL_LINKS
-		" AND state != '" ARCHIVE_FORGOTTEN "') FORMAT TabSeparated";
+#include "aggregator/sql/forgotten_links.sql.inc"
+		;
 	uint64_t n[2] = {0};
 
 	if (clickhouse_numbers(ch, sql, NULL, n, 2, err) < 0)
@@ -83,13 +76,8 @@ static int choose_days(struct clickhouse *ch, int64_t rows_max,
 		       struct chosen_days *d, struct error *err)
 {
 	static const char sql[] =
-		"SELECT count(), countIf(so_far <= {rows_max:Int64}), "
-		"groupArrayIf(id, so_far <= {rows_max:Int64}) FROM "
-		"(SELECT id, sum(n) OVER (ORDER BY written DESC, id DESC) "
-		"AS so_far FROM (SELECT partition_id AS id, sum(rows) AS n, "
-		"max(modification_time) AS written FROM system.parts WHERE "
-		"database = currentDatabase() AND table = 'clicks' AND active "
-		"AND rows > 0 GROUP BY partition_id))";
+#include "aggregator/sql/forgotten_days.sql.inc"
+		;
 	char max[24];
 	const struct clickhouse_param params[] = {{"param_rows_max", max},
 						  {NULL, NULL}};
@@ -104,14 +92,8 @@ static int count_of_days(struct clickhouse *ch, struct chosen_days *d,
 			 struct error *err)
 {
 	static const char sql[] =
-		"SELECT count() FROM (SELECT unique_identity AS visitor, "
-		"least(original_ts, append_time) AS came FROM clicks "
-		"WHERE has({days:Array(String)}, _partition_id) AND "
-		"unique_identity IN " SQL_VISITORS ") AS c INNER JOIN "
-		"(SELECT visitor_id, max(visits_until) AS until FROM forgotten "
-		"WHERE link_id = 0 GROUP BY visitor_id) AS f "
-		"ON c.visitor = f.visitor_id WHERE c.came <= f.until "
-		"FORMAT TabSeparated";
+#include "aggregator/sql/forgotten_visitors.sql.inc"
+		;
 	const struct clickhouse_param params[] = {
 		{"param_days", buf_cstr(&d->list)}, {NULL, NULL}};
 	uint64_t n = 0;

@@ -48,26 +48,11 @@ static int take_run(void *arg, char **f, struct error *err)
 
 /* A mutation of a day's rows may take any time, and the process that sent it
  * waits for it.  So no run counts as over while there is such a mutation. */
-#define SQL_CHANGING                                                           \
-	"(SELECT count() FROM system.mutations WHERE database = "              \
-	"currentDatabase() AND table = 'clicks' AND NOT is_done AND "          \
-	"latest_fail_reason = '' AND (position(command, 'rescore_map_') > 0 "  \
-	"OR position(command, 'unique_identity = ') > 0 "                      \
-	"OR position(command, '" PROGRESS_TOPIC_IMPORT "') > 0))"
-
 static int read_runs(struct runs *runs, struct error *err)
 {
 	static const char sql[] =
-		"SELECT toUInt32(toDateTime(min(day), 'UTC')) AS d, "
-		"toValidUTF8(any(host)), any(rules) != 0, "
-		"max(at) < now64(3, 'UTC') - "
-		"toIntervalMillisecond({longest:Int64}) AND " SQL_CHANGING
-		" = 0, toValidUTF8(any(import)) FROM rescored WHERE "
-		"state = 'begun' AND run NOT IN "
-		"(SELECT run FROM rescored WHERE state = 'done') AND "
-		"toDateTime(day, 'UTC') >= (SELECT max(unit) FROM settled "
-		"WHERE kind = 'kept_from') GROUP BY run ORDER BY d "
-		"FORMAT TabSeparated";
+#include "aggregator/sql/unfinished_runs.sql.inc"
+		;
 	char longest[24];
 	const struct clickhouse_param params[] = {{"param_longest", longest},
 						  {NULL, NULL}};

@@ -103,18 +103,6 @@ int64_t redirector_life_unknown_to(const struct redirector_life *lives,
 
 /* --- queries ------------------------------------------------------------- */
 
-#define SQL_HOUR "toUInt32(intDiv(toUnixTimestamp(ts), 3600) * 3600)"
-#define SQL_ROWS                                                               \
-	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
-	"ts < toDateTime64({to:UInt32}, 3, 'UTC') "
-/* Same as click_is_late, for rows that redirectors sent. */
-#define SQL_LATE                                                               \
-	"toUnixTimestamp64Milli(append_time) - toUnixTimestamp64Milli(ts) > "  \
-	"{delay:Int64} AND NOT startsWith(topic, '" PROGRESS_TOPIC_IMPORT "')"
-#define SQL_HOURS                                                              \
-	"hour >= toDateTime({from:UInt32}, 'UTC') AND "                        \
-	"hour < toDateTime({to:UInt32}, 'UTC') "
-
 struct asking {
 	struct clickhouse *ch;
 	const struct clicks_config *clicks;
@@ -169,10 +157,8 @@ static int take_sealed(void *arg, char **f, struct error *err)
 static int ask_sealed(struct asking *a, struct error *err)
 {
 	static const char sql[] =
-		"SELECT toUInt32(unit) AS d, max(attempt) FROM settled "
-		"WHERE kind = 'sealed_day' AND "
-		"unit >= toDateTime({from:UInt32}, 'UTC') - 86400 AND "
-		"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY d";
+#include "aggregator/sql/reconcile_sealed.sql.inc"
+		;
 
 	return query_reconciled_range(a, sql, "nn", take_sealed, err);
 }
@@ -190,13 +176,8 @@ static int take_settled(void *arg, char **f, struct error *err)
 static int ask_settled(struct asking *a, struct error *err)
 {
 	static const char sql[] =
-		"SELECT toUInt32(hour) AS h, sum(events) FROM stats_hourly "
-		"WHERE dimension = 'total' AND " SQL_HOURS
-		"AND (hour, attempt) IN (SELECT unit, max(attempt) "
-		"FROM settled WHERE kind = 'hour' AND "
-		"unit >= toDateTime({from:UInt32}, 'UTC') AND "
-		"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY unit) "
-		"GROUP BY h";
+#include "aggregator/sql/reconcile_settled.sql.inc"
+		;
 
 	return query_reconciled_range(a, sql, "nn", take_settled, err);
 }
@@ -218,22 +199,12 @@ static int take_rows(void *arg, char **f, struct error *err)
 	return 0;
 }
 
+/* Rows are late as click_is_late says, if a redirector sent them. */
 static int ask_rows(struct asking *a, struct error *err)
 {
 	static const char sql[] =
-		"SELECT h, sum(n - n_imported), sum(n_imported), "
-		"sumIf(n - n_imported, (h, told_by) NOT IN "
-		"(SELECT toUInt32(hour), toString(edge) "
-		"FROM redirector_counters WHERE " SQL_HOURS ")), "
-		"sum(n_maybe), sum(n_late), sum(n_removed) FROM "
-		"(SELECT " SQL_HOUR " AS h, "
-		"toString(edge) AS told_by, count() AS n, "
-		"countIf(startsWith(topic, '" PROGRESS_TOPIC_IMPORT
-		"')) AS n_imported, "
-		"countIf(maybe_sent) AS n_maybe, "
-		"countIf(outcome = 'repeated') AS n_removed, countIf(" SQL_LATE
-		") AS n_late FROM clicks WHERE " SQL_ROWS
-		"GROUP BY h, told_by) GROUP BY h";
+#include "aggregator/sql/reconcile_rows.sql.inc"
+		;
 
 	return query_reconciled_range(a, sql, "nnnnnnn", take_rows, err);
 }
@@ -253,10 +224,8 @@ static int take_repeats(void *arg, char **f, struct error *err)
 static int ask_repeats(struct asking *a, struct error *err)
 {
 	static const char sql[] =
-		"SELECT " SQL_HOUR " AS h, count() - uniqExact(event_id) "
-		"FROM clicks WHERE " SQL_ROWS "AND event_id IN "
-		"(SELECT event_id FROM clicks WHERE " SQL_ROWS
-		"AND maybe_sent) GROUP BY h";
+#include "aggregator/sql/reconcile_repeats.sql.inc"
+		;
 
 	return a->maybe_sent
 		       ? query_reconciled_range(a, sql, "nn", take_repeats, err)
@@ -286,12 +255,8 @@ static int take_counters(void *arg, char **f, struct error *err)
 static int ask_counters(struct asking *a, struct error *err)
 {
 	static const char sql[] =
-		"SELECT toUInt32(hour) AS h, sum(redirected), sum(not_found), "
-		"sum(expired), sum(blocked), sum(head), sum(silent), "
-		"sum(produced), sum(acknowledged), sum(refused + undelivered), "
-		"sum(spooled), sum(replayed), sum(withheld), "
-		"countIf(inexact) "
-		"FROM redirector_counters FINAL WHERE " SQL_HOURS "GROUP BY h";
+#include "aggregator/sql/reconcile_counters.sql.inc"
+		;
 
 	return query_reconciled_range(a, sql, "nnnnnnnnnnnnnn", take_counters,
 				      err);
@@ -321,13 +286,8 @@ static int take_life(void *arg, char **f, struct error *err)
 static int ask_lives(struct asking *a, struct error *err)
 {
 	static const char sql[] =
-		"SELECT toValidUTF8(any(toString(instance))), boot, "
-		"toUnixTimestamp64Milli(min(boot_time)) AS s, "
-		"toUnixTimestamp64Milli(argMax(counted_until, sequence)), "
-		"toUInt8(argMax(ended, sequence)) FROM redirector_counters "
-		"WHERE hour >= toDateTime({before:UInt32}, 'UTC') "
-		"AND hour < toDateTime({after:UInt32}, 'UTC') "
-		"GROUP BY boot ORDER BY s, boot";
+#include "aggregator/sql/reconcile_lives.sql.inc"
+		;
 
 	return query_reconciled_range(a, sql, "snnnn", take_life, err);
 }

@@ -7,9 +7,6 @@
 #include "aggregator/settle/derived_tables.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
-#include "schemas/ingest_progress.h"
-
-#define SQL_KEPT_FROM "(SELECT max(unit) FROM settled WHERE kind = 'kept_from')"
 
 static int query_months_to_drop(const struct settling *s,
 				const struct clickhouse_param *params,
@@ -196,33 +193,17 @@ int drop_months_delete(const struct settling *s, struct error *err)
 /* --- thinning ---------------------------------------------------------------
  */
 
-#define SQL_DROPPED                                                            \
-	"(SELECT toYYYYMMDD(unit) FROM settled WHERE kind = 'dropped_day')"
-#define SQL_LAST_DROPPED                                                       \
-	"(SELECT max(unit) FROM settled WHERE "                                \
-	"kind IN ('dropped_day', 'kept_from'))"
-
 /* The table's parts are months of append_time.  Only rows whose days are all
  * dropped, or before what is kept. */
-#define SQL_THIN                                                               \
-	"toYYYYMM(append_time) < toYYYYMM(" SQL_LAST_DROPPED ") AND "          \
-	"inserted_at < now64(3, 'UTC') - toIntervalDay(2) AND "                \
-	"NOT arrayExists(h -> h >= toUInt32(" SQL_KEPT_FROM                    \
-	") AND toYYYYMMDD(toDateTime(h, 'UTC')) NOT IN " SQL_DROPPED           \
-	", mapKeys(hours)) AND (epoch, topic, partition, last) NOT IN "        \
-	"(SELECT epoch, topic, partition, max(last) FROM ingest_progress "     \
-	"WHERE rows + dead_lettered + lost > 0 GROUP BY epoch, topic, "        \
-	"partition) AND (topic, partition, toDate(inserted_at)) NOT IN "       \
-	"(SELECT topic, partition, arrayJoin([toDate(max(inserted_at)), "      \
-	"toDate(max(inserted_at)) - 1, toDate(max(inserted_at)) - 2]) FROM "   \
-	"ingest_progress GROUP BY topic, partition)"
+static const char old_progress[] =
+#include "aggregator/sql/conditions/ingest_progress.sql.inc"
+	;
 
 /* Counters are deleted a month at a time, too.  Reconciliation, which needs
  * rows, reads one day before its range as well. */
-#define SQL_THIN_COUNTERS                                                      \
-	"hour < toDateTime(toStartOfMonth(" SQL_LAST_DROPPED                   \
-	"), 'UTC') - toIntervalDay(2) AND "                                    \
-	"(hour < " SQL_KEPT_FROM " OR toYYYYMMDD(hour) IN " SQL_DROPPED ")"
+static const char old_counters[] =
+#include "aggregator/sql/conditions/redirector_counters.sql.inc"
+	;
 
 /*
  * An import of a log reads three things: the log's heads, which identify the
@@ -231,40 +212,20 @@ int drop_months_delete(const struct settling *s, struct error *err)
  * that report and its own report is thinned, or its import was taken back; a
  * run is deleted once there is a later one.
  */
-#define SQL_BATCHES_DONE                                                       \
-	"(SELECT b.log, b.batch_epoch, b.batch_last FROM (SELECT DISTINCT "    \
-	"identity AS log, epoch AS batch_epoch, last AS batch_last "           \
-	"FROM import_journal WHERE what = 'block') AS b "                      \
-	"INNER JOIN (SELECT substring(topic, length('" PROGRESS_TOPIC_IMPORT   \
-	"') + 1) AS log, epoch AS done_epoch, max(last) AS done, "             \
-	"groupUniqArray(last) AS reported "                                    \
-	"FROM ingest_progress WHERE startsWith(topic, '" PROGRESS_TOPIC_IMPORT \
-	"') GROUP BY log, done_epoch) AS r ON b.log = r.log AND "              \
-	"b.batch_epoch = r.done_epoch WHERE b.batch_last <= r.done "           \
-	"AND NOT has(r.reported, b.batch_last))"
-#define SQL_RUNS_BEFORE                                                        \
-	"(SELECT a.log, a.run_number FROM (SELECT DISTINCT identity AS log, "  \
-	"number AS run_number FROM import_journal WHERE what = 'run') AS a "   \
-	"INNER JOIN (SELECT identity AS log, max(number) AS newest FROM "      \
-	"import_journal WHERE what = 'run' GROUP BY log) AS n "                \
-	"ON a.log = n.log WHERE a.run_number < n.newest)"
-#define SQL_THIN_JOURNAL                                                       \
-	"at < now64(6, 'UTC') - toIntervalDay(2) AND (what = 'block' AND "     \
-	"(identity, epoch, last) IN " SQL_BATCHES_DONE                         \
-	" OR what = 'block' AND (identity, epoch) IN (SELECT identity, epoch " \
-	"FROM import_journal WHERE what = 'undone')"                           \
-	" OR what = 'run' AND (identity, number) IN " SQL_RUNS_BEFORE ")"
+static const char old_journal[] =
+#include "aggregator/sql/conditions/import_journal.sql.inc"
+	;
 
 int drop_months_thin(const struct settling *s, struct error *err)
 {
 	if (!s->settings->raw_days)
 		return 0;
-	if (settling_delete(s->ch, "ingest_progress", SQL_THIN, err) < 0)
+	if (settling_delete(s->ch, "ingest_progress", old_progress, err) < 0)
 		return error_wrap(err, "thin ingest_progress");
-	if (settling_delete(s->ch, "redirector_counters", SQL_THIN_COUNTERS,
-			    err) < 0)
+	if (settling_delete(s->ch, "redirector_counters", old_counters, err) <
+	    0)
 		return error_wrap(err, "thin redirector_counters");
-	if (settling_delete(s->ch, "import_journal", SQL_THIN_JOURNAL, err) < 0)
+	if (settling_delete(s->ch, "import_journal", old_journal, err) < 0)
 		return error_wrap(err, "thin import_journal");
 	return 0;
 }

@@ -6,6 +6,9 @@
  * offsets are settled beside the base: each attempt is the base and these rows.
  * Rows that are in the base are skipped, even if they still exist or exist
  * again.
+ *
+ * Statements of aggregator/sql/ have these texts written out; a unit test
+ * compares both.
  */
 #ifndef AGGREGATOR_SETTLE_DROPPED_H
 #define AGGREGATOR_SETTLE_DROPPED_H
@@ -13,22 +16,18 @@
 #include "aggregator/settle/settle_sql.h"
 
 /*
- * SQL: rows of `clicks` from start to end (parameters, within one day): either
- * those in the base of the drop whose number is the parameter `drop`, or all
- * others.
+ * SQL: rows of `clicks` from start to end (parameters, within one day), without
+ * those in the base of the drop whose number is the parameter `drop`.
  */
-#define SQL_OF_DROP(drop, which)                                               \
+#define SQL_BEYOND(drop)                                                       \
 	"(SELECT clicks.* FROM clicks LEFT JOIN "                              \
 	"(SELECT epoch AS f_epoch, topic AS f_topic, partition AS "            \
 	"f_partition, max(last) AS f_last, 1 AS f_known FROM dropped_sources " \
 	"WHERE day = toDate(toDateTime({start:UInt32}, 'UTC')) AND "           \
 	"attempt = {" drop ":UInt64} GROUP BY f_epoch, f_topic, f_partition) " \
 	"AS f ON clicks.epoch = f.f_epoch AND clicks.topic = f.f_topic AND "   \
-	"clicks.partition = f.f_partition WHERE " SQL_RANGE " AND " which ")"
-#define SQL_WITHIN(drop)                                                       \
-	SQL_OF_DROP(drop, "f_known = 1 AND clicks.offset <= f_last")
-#define SQL_BEYOND(drop)                                                       \
-	SQL_OF_DROP(drop, "(f_known = 0 OR clicks.offset > f_last)")
+	"clicks.partition = f.f_partition WHERE " SQL_RANGE                    \
+	" AND (f_known = 0 OR clicks.offset > f_last))"
 
 /*
  * Rows that are settled beside the base; for a day that was not dropped, all.

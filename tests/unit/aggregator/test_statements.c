@@ -1,6 +1,11 @@
-/* Each file of aggregator/sql/ is a statement that ClickHouse can explain. */
+/* Each file of aggregator/sql/ is a statement that ClickHouse can explain;
+ * those of conditions/ are about rows of the table that they are named after.
+ */
 #include "tests/unit/aggregator/settled.h"
 #include "tests/unit/unit.h"
+
+#include "aggregator/settle/dropped.h"
+#include "aggregator/settle/settle_sql.h"
 
 #include <glob.h>
 
@@ -50,40 +55,130 @@ static const char *select_of(const char *sql)
 	return strncmp(sql, "INSERT", 6) || !select ? sql : select;
 }
 
-static void explain_file(struct settled *t, const char *path)
+static void explain_statement(struct settled *t, const char *path,
+			      const char *text)
 {
 	struct clickhouse_param params[65];
 	char names[64][64];
-	struct buf text = {0}, sql = {0};
+	struct buf sql = {0};
 	struct error err = {0};
 	char *format;
 
-	read_file(path, &text);
-	buf_printf(&sql, "EXPLAIN %s", select_of(buf_cstr(&text)));
+	buf_printf(&sql, "EXPLAIN %s", select_of(text));
 	format = strstr(buf_cstr(&sql), "FORMAT TabSeparated");
 	if (format)
 		*format = '\0';
 	add_params(sql.data, params, names, 64);
 	if (clickhouse_query(t->server.ch, sql.data, params, NULL, &err) < 0)
 		fail_msg("%s: %s", path, err.text);
-	buf_free(&text);
 	buf_free(&sql);
 }
 
-static void each_file_can_be_explained(void **state)
+static void explain_file(struct settled *t, const char *path)
+{
+	struct buf text = {0};
+
+	read_file(path, &text);
+	explain_statement(t, path, buf_cstr(&text));
+	buf_free(&text);
+}
+
+static void explain_condition(struct settled *t, const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	struct buf text = {0};
+
+	buf_printf(&text, "SELECT 1 FROM %.*s WHERE ", (int)strcspn(name, "."),
+		   name);
+	read_file(path, &text);
+	explain_statement(t, path, buf_cstr(&text));
+	buf_free(&text);
+}
+
+static void for_each_file(struct settled *t, const char *pattern,
+			  void (*fn)(struct settled *t, const char *path))
 {
 	glob_t files;
 
-	assert_int_equal(glob("aggregator/sql/*.sql", 0, NULL, &files), 0);
+	assert_int_equal(glob(pattern, 0, NULL, &files), 0);
 	for (size_t i = 0; i < files.gl_pathc; i++)
-		explain_file(*state, files.gl_pathv[i]);
+		fn(t, files.gl_pathv[i]);
 	globfree(&files);
+}
+
+static void each_statement_can_be_explained(void **state)
+{
+	for_each_file(*state, "aggregator/sql/*.sql", explain_file);
+}
+
+static void each_condition_can_be_explained(void **state)
+{
+	for_each_file(*state, "aggregator/sql/conditions/*.sql",
+		      explain_condition);
+}
+
+/* --- texts that statements in C have, too -------------------------------- */
+
+/* A file that has the one text has the other. */
+static const struct {
+	const char *some, *all;
+} shared[] = {
+	{"clicks.offset > f_last", SQL_BESIDE},
+	{"= 'base_hour'", SQL_BASE_HOURS},
+	{"= 'base_sealed'", SQL_BASE_SLOTS},
+	{"!= {dropped:UInt64}", SQL_DROPPED_SINCE},
+	{"(ts), 900)", SQL_SLOT},
+	{"verdict NOT IN", SQL_BOT},
+	{"verdict != ", SQL_OTHER},
+	{"cityHash64(unique_identity)", SQL_VISITOR},
+	{"reinterpretAsFixedString(ip)", SQL_ADDRESS},
+};
+
+static void put_without_blanks(struct buf *ret, const char *text)
+{
+	for (; *text; text++)
+		if (!strchr(" \n", *text))
+			buf_putc(ret, *text);
+}
+
+static bool has_text(const char *squeezed, const char *text)
+{
+	struct buf part = {0};
+	bool has;
+
+	put_without_blanks(&part, text);
+	has = strstr(squeezed, buf_cstr(&part)) != NULL;
+	buf_free(&part);
+	return has;
+}
+
+static void compare_shared(struct settled *t, const char *path)
+{
+	struct buf text = {0}, squeezed = {0};
+
+	(void)t;
+	read_file(path, &text);
+	put_without_blanks(&squeezed, buf_cstr(&text));
+	assert_non_null(buf_cstr(&squeezed));
+	for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++)
+		if (has_text(squeezed.data, shared[i].some) &&
+		    !has_text(squeezed.data, shared[i].all))
+			fail_msg("%s: not as in C: %s", path, shared[i].all);
+	buf_free(&text);
+	buf_free(&squeezed);
+}
+
+static void texts_are_those_of_statements_in_c(void **state)
+{
+	for_each_file(*state, "aggregator/sql/*.sql", compare_shared);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SETTLED_TEST(each_file_can_be_explained),
+		SETTLED_TEST(each_statement_can_be_explained),
+		SETTLED_TEST(each_condition_can_be_explained),
+		SETTLED_TEST(texts_are_those_of_statements_in_c),
 	};
 
 	return cmocka_run_group_tests(tests, settled_open, settled_close);
