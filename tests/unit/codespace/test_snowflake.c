@@ -311,6 +311,7 @@ static void threads_never_make_the_same_id(void **state)
 struct ended {
 	struct snowflake *s;
 	_Atomic int made;
+	_Atomic bool refused;
 	uint64_t last; /* made by this thread */
 	pthread_t thread;
 };
@@ -322,6 +323,7 @@ static void *make_until_the_end(void *arg)
 
 	while (snowflake_next(e->s, START, &e->last, &err) == 0)
 		e->made++;
+	e->refused = true;
 	return NULL;
 }
 
@@ -342,7 +344,9 @@ static void no_thread_makes_an_id_behind_the_end(void **state)
 					       make_until_the_end, &threads[t]),
 				0);
 		}
-		while (threads[round % THREADS].made == 0)
+		/* The others may use up all ids before it makes one. */
+		while (threads[round % THREADS].made == 0 &&
+		       !threads[round % THREADS].refused)
 			sched_yield();
 		end = snowflake_end(s);
 		for (int t = 0; t < THREADS; t++)
