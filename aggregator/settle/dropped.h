@@ -7,8 +7,8 @@
  * Rows that are in the base are skipped, even if they still exist or exist
  * again.
  *
- * Statements of aggregator/sql/ have these texts written out; a unit test
- * compares both.
+ * The statements that are files include the same texts from
+ * aggregator/sql/parts/; a unit test compares both.
  */
 #ifndef AGGREGATOR_SETTLE_DROPPED_H
 #define AGGREGATOR_SETTLE_DROPPED_H

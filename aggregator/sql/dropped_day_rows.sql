@@ -2,50 +2,19 @@ SELECT count() + (
         SELECT sum(events)
         FROM stats_hourly
         WHERE dimension = 'total'
-          AND hour >= toDateTime({start:UInt32}, 'UTC')
-          AND hour < toDateTime({end:UInt32}, 'UTC')
-          AND (hour, attempt) IN (
-                SELECT unit, max(attempt)
-                FROM settled
-                WHERE kind = 'base_hour'
-                  AND unit >= toDateTime({start:UInt32}, 'UTC')
-                  AND unit < toDateTime({end:UInt32}, 'UTC')
-                GROUP BY unit)),
+          -- include: aggregator/sql/parts/in_base_hours.sql
+          ),
     countIf(link_id != 0) + (
         SELECT sum(events)
-        FROM sealed_slots
-        WHERE slot >= toDateTime({start:UInt32}, 'UTC')
-          AND slot < toDateTime({end:UInt32}, 'UTC')
-          AND attempt = (
-                SELECT max(attempt)
-                FROM settled
-                WHERE kind = 'base_sealed' AND unit = toDateTime({start:UInt32}, 'UTC'))),
+        -- include: aggregator/sql/parts/base_slots.sql
+        ),
     (
         SELECT sum(events)
         FROM stats_hourly
         WHERE dimension = 'total'
-          AND hour >= toDateTime({start:UInt32}, 'UTC')
-          AND hour < toDateTime({end:UInt32}, 'UTC')
-          AND (hour, attempt) IN (
-                SELECT unit, max(attempt)
-                FROM settled
-                WHERE kind = 'hour'
-                  AND unit >= toDateTime({start:UInt32}, 'UTC')
-                  AND unit < toDateTime({end:UInt32}, 'UTC')
-                GROUP BY unit)), countIf(outcome = 'repeated')
+          -- include: aggregator/sql/parts/in_settled_hours.sql
+          ), countIf(outcome = 'repeated')
 FROM (
-    SELECT clicks.*
-    FROM clicks
-    LEFT JOIN (
-        SELECT epoch AS f_epoch, topic AS f_topic, partition AS f_partition,
-            max(last) AS f_last, 1 AS f_known
-        FROM dropped_sources
-        WHERE day = toDate(toDateTime({start:UInt32}, 'UTC')) AND attempt = {dropped:UInt64}
-        GROUP BY f_epoch, f_topic, f_partition) AS f
-      ON clicks.epoch = f.f_epoch
-      AND clicks.topic = f.f_topic
-      AND clicks.partition = f.f_partition
-    WHERE ts >= toDateTime64({start:UInt32}, 3, 'UTC')
-      AND ts < toDateTime64({end:UInt32}, 3, 'UTC')
-      AND (f_known = 0 OR clicks.offset > f_last))
+    -- include: aggregator/sql/parts/rows_beside.sql
+)
 FORMAT TabSeparated

@@ -2,14 +2,6 @@ SELECT toUInt64(toUInt32(hour)) AS h, sum(events) AS n
 FROM stats_hourly
 WHERE dimension = 'total'
   AND toUInt32(hour) IN {hours:Array(UInt32)}
-  AND hour >= toDateTime({start:UInt32}, 'UTC')
-  AND hour < toDateTime({end:UInt32}, 'UTC')
-  AND (hour, attempt) IN (
-        SELECT unit, max(attempt)
-        FROM settled
-        WHERE kind = 'base_hour'
-          AND unit >= toDateTime({start:UInt32}, 'UTC')
-          AND unit < toDateTime({end:UInt32}, 'UTC')
-        GROUP BY unit)
+  -- include: aggregator/sql/parts/in_base_hours.sql
 GROUP BY hour
 FORMAT TabSeparated

@@ -1,14 +1,6 @@
 SELECT toUInt32(hour) AS h, sum(events)
 FROM stats_hourly
 WHERE dimension = 'total'
-  AND hour >= toDateTime({start:UInt32}, 'UTC')
-  AND hour < toDateTime({end:UInt32}, 'UTC')
-  AND (hour, attempt) IN (
-        SELECT unit, max(attempt)
-        FROM settled
-        WHERE kind = 'hour'
-          AND unit >= toDateTime({start:UInt32}, 'UTC')
-          AND unit < toDateTime({end:UInt32}, 'UTC')
-        GROUP BY unit)
+  -- include: aggregator/sql/parts/in_settled_hours.sql
 GROUP BY hour
 FORMAT TabSeparated

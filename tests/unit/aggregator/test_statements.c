@@ -9,17 +9,25 @@
 
 #include <glob.h>
 
+/* Appends the file, with the parts that it includes. */
 static void read_file(const char *path, struct buf *ret)
 {
-	char text[8192];
+	static const char include[] = "-- include: ";
+	char line[256];
 	FILE *file = fopen(path, "r");
-	size_t n;
 
 	assert_non_null(file);
-	n = fread(text, 1, sizeof(text) - 1, file);
+	while (fgets(line, sizeof(line), file)) {
+		const char *text = line + strspn(line, " ");
+
+		if (strncmp(text, include, strlen(include))) {
+			buf_puts(ret, line);
+			continue;
+		}
+		line[strcspn(line, "\n")] = '\0';
+		read_file(text + strlen(include), ret);
+	}
 	fclose(file);
-	text[n] = '\0';
-	buf_puts(ret, text);
 }
 
 /* Returns a value of the type that follows the parameter's name. */

@@ -165,7 +165,7 @@ static void a_client_gone_before_the_answer_is_noticed(void **state)
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	close(fd);
 	wait_told_gone(w);
-	/* Its answer is given all the same, and goes nowhere. */
+	/* The handler answers nevertheless; the answer is dropped. */
 	world_let_go(w);
 	world_post(w, count_on_loop);
 	world_wait_handled(w, 2);

@@ -1,0 +1,3 @@
+-- include: aggregator/sql/parts/rows_of_sources.sql
+  AND f_known = 1
+  AND clicks.offset <= f_last
