@@ -150,11 +150,12 @@ $(GEN)/%.pb-c.c: %.proto
 	@mkdir -p $(GEN)
 	$(call say,GEN,$@)
 	$(Q)protoc-c --c_out=$(GEN) $<
-# A line "-- include: FILE" of a text stands for that text, which others have, too.
+# A line "-- include: FILE" of a text stands for that text, which others have, too; a line
+# "-- @name@: SQL" says what a blank of a statement may be filled with.
 $(GEN)/%.inc: %
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
-	$(Q)sed -e 's/^ *-- include: \(.*\)/#include "\1.inc"/; t' \
+	$(Q)sed -e 's/^ *-- include: \(.*\)/#include "\1.inc"/; t' -e '/^-- @/d' \
 	  -e 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $< > $@
 
 # The list of migrations, with their texts, schema_migrations first.  The folder is newer

@@ -1,34 +1,77 @@
-/* Each file of aggregator/sql/ is a statement that ClickHouse can explain;
- * those of conditions/ are about rows of the table that they are named after.
+/* Each file of aggregator/sql/ is a statement that ClickHouse can explain, if
+ * its blanks are filled with what its first lines say; those of conditions/ are
+ * about rows of the table that they are named after.
  */
 #include "tests/unit/aggregator/settled.h"
 #include "tests/unit/unit.h"
 
 #include "aggregator/settle/dropped.h"
 #include "aggregator/settle/settle_sql.h"
+#include "common/clickhouse/statement.h"
 
 #include <glob.h>
 
-/* Appends the file, with the parts that it includes. */
-static void read_file(const char *path, struct buf *ret)
+/* --- files ----------------------------------------------------------------
+ */
+
+#define BLANKS_MAX 16
+
+/* A statement, and what its blanks may be filled with: lines of the file and
+ * of its parts, "-- @name@: SQL". */
+struct statement {
+	struct buf text;
+	struct statement_blank blanks[BLANKS_MAX + 1];
+	char lines[BLANKS_MAX][512];
+	size_t count;
+};
+
+static void add_blank(struct statement *ret, const char *line)
 {
-	static const char include[] = "-- include: ";
-	char line[256];
+	char *name = ret->lines[ret->count], *end;
+
+	assert_in_range(ret->count, 0, BLANKS_MAX - 1);
+	assert_in_range(strlen(line), 1, sizeof(ret->lines[0]) - 1);
+	strcpy(name, line);
+	end = strstr(name, "@: ");
+	assert_non_null(end);
+	*end = '\0';
+	ret->blanks[ret->count++] = (struct statement_blank){name, end + 3};
+}
+
+/* Appends the file, with the parts that it includes. */
+static void read_file(const char *path, struct statement *ret)
+{
+	static const char include[] = "-- include: ", blank[] = "-- @";
+	char line[512];
 	FILE *file = fopen(path, "r");
 
-	assert_non_null(file);
+	if (!file)
+		fail_msg("%s: cannot be read", path);
 	while (fgets(line, sizeof(line), file)) {
 		const char *text = line + strspn(line, " ");
+		bool is_include = !strncmp(text, include, strlen(include));
+		bool is_blank = !strncmp(text, blank, strlen(blank));
 
-		if (strncmp(text, include, strlen(include))) {
-			buf_puts(ret, line);
+		if (!is_include && !is_blank) {
+			buf_puts(&ret->text, line);
 			continue;
 		}
 		line[strcspn(line, "\n")] = '\0';
-		read_file(text + strlen(include), ret);
+		if (is_include)
+			read_file(text + strlen(include), ret);
+		else
+			add_blank(ret, text + strlen(blank));
 	}
 	fclose(file);
 }
+
+static void statement_release(struct statement *s)
+{
+	buf_free(&s->text);
+}
+
+/* --- explaining -----------------------------------------------------------
+ */
 
 /* Returns a value of the type that follows the parameter's name. */
 static const char *value_of(const char *type)
@@ -82,25 +125,37 @@ static void explain_statement(struct settled *t, const char *path,
 	buf_free(&sql);
 }
 
+static void explain_filled(struct settled *t, const char *path,
+			   struct statement *statement)
+{
+	struct buf sql = {0};
+
+	statement_put(&sql, buf_cstr(&statement->text), statement->blanks);
+	if (!buf_cstr(&sql))
+		fail_msg("%s: a blank has no line \"-- @name@: SQL\"", path);
+	explain_statement(t, path, sql.data);
+	buf_free(&sql);
+}
+
 static void explain_file(struct settled *t, const char *path)
 {
-	struct buf text = {0};
+	struct statement statement = {0};
 
-	read_file(path, &text);
-	explain_statement(t, path, buf_cstr(&text));
-	buf_free(&text);
+	read_file(path, &statement);
+	explain_filled(t, path, &statement);
+	statement_release(&statement);
 }
 
 static void explain_condition(struct settled *t, const char *path)
 {
 	const char *name = strrchr(path, '/') + 1;
-	struct buf text = {0};
+	struct statement statement = {0};
 
-	buf_printf(&text, "SELECT 1 FROM %.*s WHERE ", (int)strcspn(name, "."),
-		   name);
-	read_file(path, &text);
-	explain_statement(t, path, buf_cstr(&text));
-	buf_free(&text);
+	buf_printf(&statement.text, "SELECT 1 FROM %.*s WHERE ",
+		   (int)strcspn(name, "."), name);
+	read_file(path, &statement);
+	explain_filled(t, path, &statement);
+	statement_release(&statement);
 }
 
 static void for_each_file(struct settled *t, const char *pattern,
@@ -162,17 +217,18 @@ static bool has_text(const char *squeezed, const char *text)
 
 static void compare_shared(struct settled *t, const char *path)
 {
-	struct buf text = {0}, squeezed = {0};
+	struct statement statement = {0};
+	struct buf squeezed = {0};
 
 	(void)t;
-	read_file(path, &text);
-	put_without_blanks(&squeezed, buf_cstr(&text));
+	read_file(path, &statement);
+	put_without_blanks(&squeezed, buf_cstr(&statement.text));
 	assert_non_null(buf_cstr(&squeezed));
 	for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++)
 		if (has_text(squeezed.data, shared[i].some) &&
 		    !has_text(squeezed.data, shared[i].all))
 			fail_msg("%s: not as in C: %s", path, shared[i].all);
-	buf_free(&text);
+	statement_release(&statement);
 	buf_free(&squeezed);
 }
 
