@@ -1,0 +1,1 @@
+toDate(toDateTime({start:UInt32}, 'UTC'))

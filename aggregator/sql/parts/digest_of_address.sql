@@ -1,0 +1,1 @@
+bitShiftRight(cityHash64(reinterpretAsFixedString(ip)), 16)

@@ -1,0 +1,1 @@
+bitShiftRight(cityHash64(unique_identity), 16)

@@ -1,0 +1,1 @@
+outcome = 'redirected' AND verdict = 'human'

@@ -1,0 +1,1 @@
+toDateTime(intDiv(toUnixTimestamp(ts), 900) * 900, 'UTC')

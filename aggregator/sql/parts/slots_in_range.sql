@@ -1,0 +1,2 @@
+slot >= toDateTime({start:UInt32}, 'UTC')
+  AND slot < toDateTime({end:UInt32}, 'UTC')
