@@ -1,7 +1,8 @@
 /*
  * dimension.h - the dimensions of clicks: the closed table from which settling
- * and answers take their column names and expressions.  The API's description,
- * its page in docs/ and the dashboard have lists of their own.
+ * and answers take their column names and expressions.  `make sample` lists
+ * them in the API's description and on its page in docs/; the dashboard chooses
+ * a few.
  */
 #ifndef AGGREGATOR_DIMENSION_H
 #define AGGREGATOR_DIMENSION_H

@@ -102,8 +102,10 @@ down:
 demo: up
 	@$(DEPS)/venv/bin/python demo/demo.py
 
-#: make sample        rewrite config/shortloop.yaml from the programs' tables
+#: make sample        rewrite config/shortloop.yaml from the programs' tables, and the
+#:                    lists of dimensions in schemas/openapi/ and docs/
 sample: $(BINS)
+	@tools/list-dimensions
 	@tools/sample.py $(BINS) > config/shortloop.yaml.new
 	@mv config/shortloop.yaml.new config/shortloop.yaml
 

@@ -16,14 +16,20 @@ import servers
 UTC = datetime.timezone.utc
 CLICK_COLUMNS = servers.ROOT / "schemas/click_columns.inc"
 SLOT = 900
+DIMENSION = re.compile(r'^\t\{"(\w+)",\s(?:[^{}]|\n)*?,\s+DIMENSION_(\w+)\},$', re.M)
+
+
+def listed_dimensions(*kinds):
+    """Returns the dimensions of these kinds in aggregator/dimension.c, but `total`."""
+    text = (servers.ROOT / "aggregator/dimension.c").read_text()
+    return tuple(name for name, kind in DIMENSION.findall(text)[1:] if kind in kinds)
+
+
 # All settled dimensions; those with states of visitors come first.
-VISITED = ("country", "device_class", "verdict", "outcome", "channel")
-DIMENSIONS = (*VISITED, "city", "os_family", "ua_family", "language", "referrer_host",
-              "domain", "edge", "owner", "campaign", "tag", "link")
+VISITED = listed_dimensions("VISITORS")
+DIMENSIONS = (*VISITED, *listed_dimensions("BUSIEST", "MANY"))
 # Dimensions of whole days, and of rows.
-DAILY = ("continent", "region", "asn", "device_brand", "device_model", "ua_version",
-         "os_version", "verdict_reason", "utm_source", "utm_medium", "utm_campaign",
-         "utm_term", "utm_content")
+DAILY = listed_dimensions("DAILY")
 
 
 def left_columns(whose):

@@ -237,16 +237,6 @@ static void the_api_is_described_in_json(void **state)
 	buf_free(&out);
 }
 
-static void a_dimension_that_can_be_asked_for_is_described(void **state)
-{
-	(void)state;
-	for (size_t i = 1; i < dimension_count; i++) {
-		if (!strstr(openapi_yaml, dimensions[i].name))
-			fail_msg("%s is missing in aggregator.yaml",
-				 dimensions[i].name);
-	}
-}
-
 static void attempts_grow_and_follow_the_clock(void **state)
 {
 	static const int64_t now = INT64_C(1790000000000);
@@ -389,8 +379,6 @@ int main(void)
 		cmocka_unit_test(csv_holds_no_formula),
 		cmocka_unit_test(the_rest_is_what_the_groups_leave),
 		cmocka_unit_test(the_api_is_described_in_json),
-		cmocka_unit_test(
-			a_dimension_that_can_be_asked_for_is_described),
 		cmocka_unit_test(attempts_grow_and_follow_the_clock),
 	};
 
