@@ -11,13 +11,9 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/spool/spool.h"
-#include "common/wake.h"
 #include "redirector/counters/disk_failure.h"
 #include "redirector/events/journal_files.h"
 #include "redirector/events/replay.h"
-
-#define QUEUE_BYTES ((size_t)8 << 20)
-#define QUEUE_KEEP  ((size_t)256 << 10)
 
 enum {
 	BATCH = 256,	     /* records appended at once */
@@ -27,14 +23,6 @@ enum {
 	FOLDER_MS = 100,     /* between two tries to open the folder */
 	JOURNALS_MS = 60000, /* between two searches for journals of others */
 	COMPLAIN_MS = 10000, /* between two log lines of dropped events */
-};
-
-/* Precedes each event in the queue. */
-struct queued {
-	int64_t time_ms;
-	struct journal_entry *entry;
-	uint32_t len;
-	bool maybe_sent;
 };
 
 struct event_spool {
@@ -47,11 +35,11 @@ struct event_spool {
 	bool thread_runs;
 	atomic_bool kafka_away, replay_stopped, open;
 
-	pthread_mutex_t lock; /* protects the members down to `replaying` */
-	pthread_cond_t work, room, not_replaying;
-	struct buf queue;
-	uint64_t refused; /* no room in the queue; not reported yet */
-	bool woken, ending;
+	struct event_queue *queue;
+	atomic_uint_fast64_t refused; /* by the queue; not reported yet */
+
+	pthread_mutex_t replay_lock; /* protects `replaying` */
+	pthread_cond_t not_replaying;
 	bool replaying; /* the thread uses the producer */
 
 	/* Used by the thread. */
@@ -70,44 +58,14 @@ struct event_spool {
 
 /* --- the queue ------------------------------------------------------------ */
 
-/* Appends the whole event or nothing.  Called with the lock held. */
-static bool enqueue_event(struct event_spool *s, const struct queued *q,
-			  const void *event)
-{
-	size_t need = sizeof(*q) + q->len;
-
-	if (s->ending || s->queue.len + need > QUEUE_BYTES)
-		return false;
-	if (!buf_reserve(&s->queue, need)) {
-		/* A failed reserve leaves the queue as it was. */
-		s->queue.failed = false;
-		return false;
-	}
-	buf_append(&s->queue, q, sizeof(*q));
-	buf_append(&s->queue, event, q->len);
-	pthread_cond_signal(&s->work);
-	return true;
-}
-
-static struct queued queued_of(const struct spool_event *event)
-{
-	return (struct queued){event->time_ms, event->entry,
-			       (uint32_t)event->len, event->maybe_sent};
-}
-
 bool event_spool_offer(struct event_spool *s, const struct spool_event *event)
 {
-	const struct queued q = queued_of(event);
-	bool taken;
-
 	if (event->len > SPOOL_PAYLOAD_MAX)
 		return false;
-	pthread_mutex_lock(&s->lock);
-	taken = enqueue_event(s, &q, event->data);
-	if (!taken)
-		s->refused++;
-	pthread_mutex_unlock(&s->lock);
-	return taken;
+	if (event_queue_offer(s->queue, event))
+		return true;
+	atomic_fetch_add(&s->refused, 1);
+	return false;
 }
 
 static void mark_done(struct journal_entry *entry)
@@ -124,12 +82,12 @@ static void count_dropped(struct event_spool *s, enum redirector_counter reason,
 			      HOUR_UNDELIVERED);
 }
 
-/* Called with the lock held.  At the end, no thread waits for a folder that
- * another process has. */
-static bool may_become_room(const struct event_spool *s)
+/* At the end, no thread waits for a folder that another process has. */
+static bool may_become_room(void *arg)
 {
-	return !s->ending &&
-	       (atomic_load(&s->open) || !atomic_load(&s->replay_stopped));
+	const struct event_spool *s = arg;
+
+	return atomic_load(&s->open) || !atomic_load(&s->replay_stopped);
 }
 
 /* True at the end of a process that never got the folder: the journal keeps the
@@ -143,47 +101,30 @@ static bool is_left(const struct event_spool *s,
 
 void event_spool_put(struct event_spool *s, const struct spool_event *event)
 {
-	const struct queued q = queued_of(event);
-	bool taken = false, left;
-
-	pthread_mutex_lock(&s->lock);
-	while (s->thread_runs && event->len <= SPOOL_PAYLOAD_MAX &&
-	       !(taken = enqueue_event(s, &q, event->data)) &&
-	       may_become_room(s))
-		pthread_cond_wait(&s->room, &s->lock);
-	left = !taken && is_left(s, event->entry);
-	if (!taken && !left)
-		s->refused++;
-	pthread_mutex_unlock(&s->lock);
-	if (taken || left)
+	if (s->thread_runs && event->len <= SPOOL_PAYLOAD_MAX &&
+	    event_queue_put(s->queue, event, may_become_room, s))
 		return;
+	if (is_left(s, event->entry))
+		return;
+	atomic_fetch_add(&s->refused, 1);
 	count_dropped(s, COUNTER_DROPPED_EXPIRED, event->time_ms);
 	mark_done(event->entry);
-}
-
-static void wake_spool_threads(struct event_spool *s)
-{
-	pthread_mutex_lock(&s->lock);
-	s->woken = true;
-	pthread_cond_signal(&s->work);
-	pthread_cond_broadcast(&s->room);
-	pthread_mutex_unlock(&s->lock);
 }
 
 void event_spool_kafka_changed(struct event_spool *s, bool up)
 {
 	atomic_store(&s->kafka_away, !up);
-	wake_spool_threads(s);
+	event_queue_wake(s->queue);
 }
 
 void event_spool_stop_replay(struct event_spool *s)
 {
-	pthread_mutex_lock(&s->lock);
 	atomic_store(&s->replay_stopped, true);
-	pthread_cond_broadcast(&s->room);
+	event_queue_wake(s->queue);
+	pthread_mutex_lock(&s->replay_lock);
 	while (s->replaying)
-		pthread_cond_wait(&s->not_replaying, &s->lock);
-	pthread_mutex_unlock(&s->lock);
+		pthread_cond_wait(&s->not_replaying, &s->replay_lock);
+	pthread_mutex_unlock(&s->replay_lock);
 }
 
 /* --- writing -------------------------------------------------------------- */
@@ -270,26 +211,21 @@ static void write_batch(struct event_spool *s, size_t count)
 
 static void append_taken(struct event_spool *s)
 {
-	const char *at = s->taken.data, *end = at + s->taken.len;
+	struct spool_event event;
+	size_t at = 0, count = 0;
 
-	while (at < end) {
-		size_t count = 0;
-
-		for (; at < end && count < BATCH; count++) {
-			struct queued q;
-
-			memcpy(&q, at, sizeof(q));
-			at += sizeof(q);
-			s->entries[count] = q.entry;
-			s->records[count] = (struct spool_record){
-				.time_ms = q.time_ms,
-				.maybe_sent = q.maybe_sent,
-				.data = at,
-				.len = q.len,
-			};
-			at += q.len;
-		}
+	while (event_queue_read(&s->taken, &at, &event)) {
+		s->entries[count] = event.entry;
+		s->records[count++] = (struct spool_record){
+			.time_ms = event.time_ms,
+			.maybe_sent = event.maybe_sent,
+			.data = event.data,
+			.len = event.len,
+		};
+		if (count < BATCH && at < s->taken.len)
+			continue;
 		write_batch(s, count);
+		count = 0;
 	}
 }
 
@@ -383,12 +319,8 @@ static void tell_why_not(struct event_spool *s)
 
 static void note_refused(struct event_spool *s)
 {
-	uint64_t refused;
+	uint64_t refused = atomic_exchange(&s->refused, 0);
 
-	pthread_mutex_lock(&s->lock);
-	refused = s->refused;
-	s->refused = 0;
-	pthread_mutex_unlock(&s->lock);
 	s->dropped += refused;
 	s->dropped_untold += refused;
 }
@@ -570,25 +502,24 @@ static bool may_replay(struct event_spool *s)
 	       !atomic_load(&s->replay_stopped);
 }
 
-/* Called without the lock, and takes it: event_spool_stop_replay then finds
- * either that the thread will not use the producer, or that it does, and
- * waits. */
+/* The lock makes event_spool_stop_replay find either that the thread will not
+ * use the producer, or that it does, and wait. */
 static bool enter_replay(struct event_spool *s)
 {
 	bool may;
 
-	pthread_mutex_lock(&s->lock);
+	pthread_mutex_lock(&s->replay_lock);
 	may = s->replaying = may_replay(s);
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_unlock(&s->replay_lock);
 	return may;
 }
 
 static void leave_replay(struct event_spool *s)
 {
-	pthread_mutex_lock(&s->lock);
+	pthread_mutex_lock(&s->replay_lock);
 	s->replaying = false;
 	pthread_cond_broadcast(&s->not_replaying);
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_unlock(&s->replay_lock);
 }
 
 static void replay_spooled_events(struct event_spool *s)
@@ -608,37 +539,10 @@ static void replay_spooled_events(struct event_spool *s)
  * false if the thread is to end and nothing is queued. */
 static bool take_queued_events(struct event_spool *s)
 {
-	int64_t until =
-		clock_monotonic_ms() + (may_replay(s) ? REPLAY_MS : REPORT_MS);
-	struct buf empty = s->taken;
-	bool go_on;
+	int64_t wait_ms = may_replay(s) ? REPLAY_MS : REPORT_MS;
 
-	buf_empty(&empty, QUEUE_KEEP);
-	pthread_mutex_lock(&s->lock);
-	while (s->queue.len == 0 && !s->woken && !s->ending &&
-	       wake_wait(&s->work, &s->lock, until))
-		;
-	s->woken = false;
-	s->taken = s->queue;
-	s->queue = empty;
-	go_on = s->taken.len > 0 || !s->ending;
-	pthread_cond_broadcast(&s->room);
-	pthread_mutex_unlock(&s->lock);
-	return go_on;
-}
-
-/* Waits FOLDER_MS.  Returns false if the thread is to end. */
-static bool wait_before_next_try(struct event_spool *s)
-{
-	int64_t until = clock_monotonic_ms() + FOLDER_MS;
-	bool go_on;
-
-	pthread_mutex_lock(&s->lock);
-	while (!s->ending && wake_wait(&s->work, &s->lock, until))
-		;
-	go_on = !s->ending;
-	pthread_mutex_unlock(&s->lock);
-	return go_on;
+	return event_queue_take(s->queue, clock_monotonic_ms() + wait_ms,
+				&s->taken);
 }
 
 /* Returns false if the folder cannot be opened now; `failure` has the
@@ -661,7 +565,8 @@ static void await_folder(struct event_spool *s)
 {
 	while (!open_late(s) && s->failure.code == ERROR_BUSY) {
 		health_say(s->options.health, s->failure.text);
-		if (!wait_before_next_try(s))
+		if (!event_queue_wait_end(s->queue,
+					  clock_monotonic_ms() + FOLDER_MS))
 			return;
 	}
 }
@@ -710,18 +615,10 @@ static void *run_spool_thread(void *arg)
 
 /* --- making --------------------------------------------------------------- */
 
-static int init_conditions(struct event_spool *s, struct error *err)
-{
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->room, NULL);
-	pthread_cond_init(&s->not_replaying, NULL);
-	errno = wake_init(&s->work);
-	return errno ? error_set_errno(err, "spool") : 0;
-}
-
 static int make_parts(struct event_spool *s, struct error *err)
 {
-	if (init_conditions(s, err) < 0)
+	s->queue = event_queue_new(err);
+	if (!s->queue)
 		return -1;
 	if (open_spool(s, err) == 0) {
 		note_spool_opened(s);
@@ -749,6 +646,8 @@ struct event_spool *event_spool_new(const struct event_spool_options *options,
 		return NULL;
 	}
 	s->options = *options;
+	pthread_mutex_init(&s->replay_lock, NULL);
+	pthread_cond_init(&s->not_replaying, NULL);
 	if (make_parts(s, err) < 0) {
 		event_spool_free(s);
 		return NULL;
@@ -776,10 +675,7 @@ void event_spool_end(struct event_spool *s)
 {
 	if (!s->thread_runs)
 		return;
-	pthread_mutex_lock(&s->lock);
-	s->ending = true;
-	pthread_cond_signal(&s->work);
-	pthread_mutex_unlock(&s->lock);
+	event_queue_end(s->queue);
 	pthread_join(s->thread, NULL);
 	s->thread_runs = false;
 }
@@ -791,11 +687,9 @@ void event_spool_free(struct event_spool *s)
 	event_spool_end(s);
 	replay_free(s->replay);
 	spool_free(s->spool);
-	buf_free(&s->queue);
+	event_queue_free(s->queue);
 	buf_free(&s->taken);
-	pthread_cond_destroy(&s->work);
-	pthread_cond_destroy(&s->room);
 	pthread_cond_destroy(&s->not_replaying);
-	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->replay_lock);
 	free(s);
 }

@@ -2,7 +2,7 @@
  * event_spool.h - click events on disk while Kafka does not take them.
  *
  * A separate thread writes and replays.  Other threads pass events through a
- * queue of bounded size, and threads that answer visitors never wait for the
+ * queue (event_queue.h), and threads that answer visitors never wait for the
  * disk: events that do not fit are dropped.  Every event that was taken is
  * counted, by the hour of its time and in metrics: as spooled, and in the end
  * as acknowledged; or as undelivered.
@@ -19,7 +19,7 @@
 #include "common/kafka/producer.h"
 #include "common/log.h"
 #include "redirector/counters/hour_counts.h"
-#include "redirector/events/event_journal.h"
+#include "redirector/events/event_queue.h"
 #include "redirector/redirector_config.h"
 #include "redirector/redirector_metrics.h"
 
@@ -60,17 +60,6 @@ int event_spool_start(struct event_spool *s, struct kafka_producer *producer,
 
 /* True if the folder has been opened.  Callable from any thread. */
 bool event_spool_is_open(const struct event_spool *s);
-
-struct spool_event {
-	int64_t time_ms;
-	bool maybe_sent; /* Kafka may have it already */
-	/* The event's entry in the journal; NULL: none.  It is marked as done
-	 * once the event was taken and is in the spool's files or dropped; not
-	 * if the event is left to another process. */
-	struct journal_entry *entry;
-	const void *data;
-	size_t len;
-};
 
 /* Copies the event.  Never waits: returns false when there is no room.
  * Callable from any thread. */
