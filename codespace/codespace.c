@@ -8,7 +8,6 @@
 #include "codespace/alphabet.h"
 #include "codespace/digits.h"
 #include "codespace/feistel.h"
-#include "codespace/feistel_many.h"
 
 struct key_version {
 	bool present;
@@ -24,7 +23,6 @@ struct codespace {
 	unsigned checks; /* check characters of a version: a quarter of all */
 	unsigned left_digits, right_digits;
 	unsigned newest;
-	enum feistel_vectors vectors;
 	uint64_t capacity;
 	/* The meaning of a check character.  All versions share one order of
 	 * the symbols: the check character distinguishes them. */
@@ -151,7 +149,6 @@ static int init_codespace(struct codespace *cs,
 		if (add_key(cs, &options->keys[i], options->purpose, err))
 			return -1;
 	cs->newest = options->keys[0].version;
-	cs->vectors = feistel_vectors();
 	return 0;
 }
 
@@ -239,26 +236,6 @@ void codespace_encode_version(const struct codespace *cs, unsigned version,
 	const struct key_version *v = &cs->versions[version];
 
 	put_code(cs, v, feistel_permute(&v->feistel, id), ret_code);
-}
-
-void codespace_encode_many(const struct codespace *cs, uint64_t first,
-			   size_t count, char ret_codes[][CODE_TEXT_MAX])
-{
-	const struct key_version *v = &cs->versions[cs->newest];
-	struct feistel_lanes lanes;
-	size_t lane;
-
-	for (size_t i = 0; i < count; i++) {
-		lane = i % FEISTEL_LANES;
-		if (lane == 0)
-			feistel_permute_many(&v->feistel, cs->vectors,
-					     first + i, &lanes);
-		put_code(cs, v,
-			 (struct feistel_parts){lanes.left[lane],
-						lanes.right[lane],
-						lanes.tag[lane]},
-			 ret_codes[i]);
-	}
 }
 
 unsigned codespace_version_of(const struct codespace *cs, const char *code,

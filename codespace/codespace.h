@@ -80,11 +80,6 @@ bool codespace_has_version(const struct codespace *cs, unsigned version);
 void codespace_encode(const struct codespace *cs, uint64_t id,
 		      char ret_code[CODE_TEXT_MAX]);
 
-/* Writes the codes of `count` ids from `first` on, all below the capacity; each
- * as codespace_encode makes it, at a third of the cost. */
-void codespace_encode_many(const struct codespace *cs, uint64_t first,
-			   size_t count, char ret_codes[][CODE_TEXT_MAX]);
-
 /* Does the same as codespace_encode, with another version that the space
  * has. */
 void codespace_encode_version(const struct codespace *cs, unsigned version,

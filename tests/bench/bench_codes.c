@@ -5,9 +5,7 @@
  *
  *	encode	codespace_encode, calls that may overlap
  *	decode	codespace_decode, the same
- *	many	codespace_encode_many, per code
- *	next1	the next code of a thread's own block, per code; they are made
- *		some at a time
+ *	next1	the next code of a thread's own block, per code
  *	next4	the same, four threads at once
  */
 #include <pthread.h>
@@ -21,9 +19,8 @@
 
 enum {
 	IDS = 1000, /* codes in a block */
-	AHEAD = 50, /* codes made at a time */
 	THREADS_MAX = 4,
-	PARTS = 5,
+	PARTS = 4,
 };
 
 static char codes[IDS][CODE_TEXT_MAX];
@@ -52,12 +49,6 @@ static void decode_each_code(const struct codespace *cs, uint64_t from)
 		sum += id;
 	}
 	mark_result_used(&sum);
-}
-
-static void encode_many(const struct codespace *cs, uint64_t from)
-{
-	codespace_encode_many(cs, from, IDS, codes);
-	mark_result_used(codes);
 }
 
 /* CPU time of this thread, so that other users of the machine do not count. */
@@ -96,16 +87,14 @@ static void *take_codes(void *arg)
 	struct taker *t = arg;
 	int64_t end = clock_monotonic_ns() + (int64_t)(t->seconds * 1e9);
 	double before = cpu_ns();
-	char ahead[AHEAD][CODE_TEXT_MAX];
+	char code[CODE_TEXT_MAX];
 	uint64_t taken = 0, first;
 
 	for (; clock_monotonic_ns() < end; taken += IDS) {
 		first = atomic_fetch_add(t->cursor, 1) * IDS;
 		for (unsigned i = 0; i < IDS; i++) {
-			if (i % AHEAD == 0)
-				codespace_encode_many(t->cs, first + i, AHEAD,
-						      ahead);
-			mark_result_used(ahead[i % AHEAD]);
+			codespace_encode(t->cs, first + i, code);
+			mark_result_used(code);
 		}
 	}
 	t->cost = (cpu_ns() - before) / (double)taken;
@@ -149,7 +138,6 @@ int main(int argc, char **argv)
 	}
 	printf("encode %.1f ", measure_code_cost(cs, part, encode_each_id));
 	printf("decode %.1f ", measure_code_cost(cs, part, decode_each_code));
-	printf("many %.1f ", measure_code_cost(cs, part, encode_many));
 	printf("next1 %.1f ", measure_next_code(cs, part, 1));
 	printf("next4 %.1f\n", measure_next_code(cs, part, 4));
 	codespace_free(cs);

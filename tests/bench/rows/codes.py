@@ -8,11 +8,10 @@ from machine import Failure, built
 METRICS = [
     ("code of an id", "ns CPU", "less"),
     ("id of a code", "ns CPU", "less"),
-    ("codes of ids in a row", "ns CPU each", "less"),
     ("next code, 1 thread", "ns CPU", "less"),
     ("next code, 4 threads", "ns CPU", "less"),
 ]
-NAMES = ["encode", "decode", "many", "next1", "next4"]
+NAMES = ["encode", "decode", "next1", "next4"]
 PEER = "sqids (Rust)"
 
 

@@ -128,37 +128,6 @@ static void the_ends_of_every_space_come_back(void **state)
 	}
 }
 
-static void assert_many(const struct codespace *cs, uint64_t first,
-			size_t count)
-{
-	char codes[1000][CODE_TEXT_MAX], code[CODE_TEXT_MAX];
-
-	memset(codes, '?', sizeof(codes));
-	codespace_encode_many(cs, first, count, codes);
-	for (size_t i = 0; i < count; i++) {
-		codespace_encode(cs, first + i, code);
-		assert_string_equal(codes[i], code);
-	}
-	/* No further byte was written. */
-	if (count < 1000)
-		assert_int_equal(codes[count][0], '?');
-}
-
-static void codes_made_together_are_those_made_one_by_one(void **state)
-{
-	(void)state;
-	for (unsigned length = CODE_LENGTH_MIN; length <= CODE_LENGTH_MAX;
-	     length++) {
-		struct codespace *cs =
-			open_base(length % 2 ? 62 : 57, length, 2);
-
-		for (size_t count = 0; count <= 20; count++)
-			assert_many(cs, 61 * count, count);
-		assert_many(cs, codespace_capacity(cs) - 1000, 1000);
-		codespace_free(cs);
-	}
-}
-
 static void capacities_are_bounded_by_the_link_id(void **state)
 {
 	struct codespace *cs = open_space(8, 1);
@@ -361,7 +330,6 @@ int main(void)
 		cmocka_unit_test(random_ids_of_length_7_come_back),
 		cmocka_unit_test(random_ids_of_length_8_come_back),
 		cmocka_unit_test(the_ends_of_every_space_come_back),
-		cmocka_unit_test(codes_made_together_are_those_made_one_by_one),
 		cmocka_unit_test(capacities_are_bounded_by_the_link_id),
 		cmocka_unit_test(old_codes_decode_after_a_rotation),
 		cmocka_unit_test(another_secret_or_version_makes_other_codes),

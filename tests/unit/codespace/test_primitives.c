@@ -8,7 +8,6 @@
 #include "codespace/alphabet.h"
 #include "codespace/digits.h"
 #include "codespace/feistel.h"
-#include "codespace/feistel_many.h"
 #include "codespace/link_id.h"
 #include "codespace/siphash.h"
 
@@ -131,43 +130,6 @@ static void the_permutation_stays_in_its_domain_and_comes_back(void **state)
 		assert_permutes(62, sizes[i]);
 	}
 	assert_permutes(UINT64_C(1) << 31, UINT64_C(1) << 32);
-}
-
-static void assert_lanes(const struct feistel *f, enum feistel_vectors kind,
-			 uint64_t first)
-{
-	struct feistel_lanes lanes;
-
-	feistel_permute_many(f, kind, first, &lanes);
-	for (uint64_t i = 0; i < FEISTEL_LANES; i++) {
-		struct feistel_parts p = feistel_permute(f, first + i);
-
-		assert_true(lanes.left[i] == p.left);
-		assert_true(lanes.right[i] == p.right);
-		assert_true(lanes.tag[i] == p.tag);
-	}
-}
-
-/* Tests every kind of vectors of this processor; without AVX, the plain one. */
-static void vectors_permute_as_one_by_one(void **state)
-{
-	static const uint64_t sizes[] = {62, 3844, 185193, 916132832};
-	static const unsigned char key[16] = "sixteen bytes!!";
-	enum feistel_vectors best = feistel_vectors();
-	struct feistel f;
-
-	(void)state;
-	for (int n = 0; n < 4; n++) {
-		uint64_t size = sizes[n], step = size * size / 5003 + 1;
-
-		feistel_init(&f, size, size, 15, key);
-		for (unsigned kind = FEISTEL_PLAIN; kind <= best; kind++) {
-			for (uint64_t at = 0; at < size * size - 8; at += step)
-				assert_lanes(&f, kind, at);
-			assert_lanes(&f, kind, size * size - 8);
-			assert_lanes(&f, kind, size - 3);
-		}
-	}
 }
 
 static void an_alphabet_has_every_symbol_once(void **state)
@@ -318,7 +280,6 @@ int main(void)
 		cmocka_unit_test(the_prepared_siphash_is_siphash_1_3),
 		cmocka_unit_test(
 			the_permutation_stays_in_its_domain_and_comes_back),
-		cmocka_unit_test(vectors_permute_as_one_by_one),
 		cmocka_unit_test(digits_are_written_and_read_in_any_number),
 		cmocka_unit_test(an_alphabet_has_every_symbol_once),
 		cmocka_unit_test(the_clear_alphabet_has_no_look_alikes),

@@ -78,8 +78,7 @@ fn main() {
         }
     });
     println!(
-        "encode {encode:.1} decode {decode:.1} many {encode:.1} \
-         next1 {:.1} next4 {:.1}",
+        "encode {encode:.1} decode {decode:.1} next1 {:.1} next4 {:.1}",
         next(part, 1),
         next(part, 4)
     );
