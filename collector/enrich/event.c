@@ -36,9 +36,9 @@ static void set_reason(const struct arena *arena, struct error *err)
 static const struct wire_column click_columns[] = {
 #include "schemas/click_columns.inc"
 	{NULL, NULL}};
-#define COLUMN(name, type, write) {#name, type},
+#define COLUMN(name, type, left, write) {#name, type},
 static const struct wire_column link_columns[] = {
-#include "collector/enrich/link_columns.inc"
+#include "schemas/link_columns.inc"
 	{NULL, NULL}};
 
 struct click_decoder *event_decoder_new(struct error *err)

@@ -10,7 +10,6 @@
 #include "collector/enrich/referrer.h"
 #include "collector/enrich/utm.h"
 #include "common/clickhouse/rowbinary.h"
-#include "common/drop_const.h"
 #include "linkstore/link/names.h"
 
 static void put_text(struct buf *row, const char *text)
@@ -169,9 +168,9 @@ void row_append_click(struct buf *row, const struct row_origin *origin,
 /* --- links ---------------------------------------------------------------- */
 
 const char row_insert_links[] = "INSERT INTO links ("
-#define FIRST(name, type, write)  #name
-#define COLUMN(name, type, write) ", " #name
-#include "collector/enrich/link_columns.inc"
+#define FIRST(name, type, left, write)	#name
+#define COLUMN(name, type, left, write) ", " #name
+#include "schemas/link_columns.inc"
 				") FORMAT RowBinary";
 
 static const char *change_name(Shortloop__LinkChange change)
@@ -197,12 +196,6 @@ static int64_t bounded_ms(uint64_t ms)
 	const uint64_t max = UINT64_C(10413791999000);
 
 	return (int64_t)(ms < max ? ms : max);
-}
-
-/* A forgotten link has a state that exists only in the archive. */
-static const char *state_name(const Shortloop__Link *link, bool forgotten)
-{
-	return forgotten ? "forgotten" : link_state_name(link->state);
 }
 
 static bool opens_app(const Shortloop__Target *target)
@@ -245,20 +238,32 @@ static void put_targets(struct buf *row, const Shortloop__Link *link)
 	}
 }
 
+static void put_whole_link(struct buf *row, const struct row_origin *origin,
+			   const Shortloop__LinkEvent *event)
+{
+	const Shortloop__Link *link = event->link;
+
+#define COLUMN(name, type, left, write) write;
+#include "schemas/link_columns.inc"
+}
+
+static void put_forgotten_link(struct buf *row, const struct row_origin *origin,
+			       const Shortloop__LinkEvent *event)
+{
+	const Shortloop__Link *link = event->link;
+
+#define COLUMN(name, type, left, write)                                        \
+	if (!put_left(row, type, left)) {                                      \
+		write;                                                         \
+	}
+#include "schemas/link_columns.inc"
+}
+
 void row_append_link(struct buf *row, const struct row_origin *origin,
 		     const Shortloop__LinkEvent *event, bool forgotten)
 {
-	const Shortloop__Link *link = event->link;
-	Shortloop__Link kept;
-
-	if (forgotten) {
-		kept = *link;
-		kept.url = kept.owner = kept.campaign = kept.domain =
-			kept.description = kept.account = kept.creator =
-				kept.editor = drop_const("");
-		kept.n_tags = kept.n_targets = 0;
-		link = &kept;
-	}
-#define COLUMN(name, type, write) write;
-#include "collector/enrich/link_columns.inc"
+	if (forgotten)
+		put_forgotten_link(row, origin, event);
+	else
+		put_whole_link(row, origin, event);
 }

@@ -1,7 +1,7 @@
 /*
  * row.h - writes rows of the tables clicks and links in RowBinary, from events
  * and the facts found about them.  Their columns are in
- * schemas/click_columns.inc and link_columns.inc.
+ * schemas/click_columns.inc and schemas/link_columns.inc.
  */
 #ifndef COLLECTOR_ENRICH_ROW_H
 #define COLLECTOR_ENRICH_ROW_H

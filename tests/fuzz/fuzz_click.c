@@ -92,8 +92,8 @@ static const char *const click_types[] = {
 #include "schemas/click_columns.inc"
 	NULL};
 static const char *const link_types[] = {
-#define COLUMN(name, type, write) type,
-#include "collector/enrich/link_columns.inc"
+#define COLUMN(name, type, left, write) type,
+#include "schemas/link_columns.inc"
 	NULL};
 
 /* Returns the width of a value of this type; 0: no fixed width. */

@@ -3,9 +3,9 @@
 
 #include "common/drop_const.h"
 
-#define COLUMN(name, type, write) #name " " type ", "
+#define COLUMN(name, type, left, write) #name " " type ", "
 static const char columns[] =
-#include "collector/enrich/link_columns.inc"
+#include "schemas/link_columns.inc"
 	;
 
 struct link {

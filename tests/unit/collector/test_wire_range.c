@@ -25,9 +25,9 @@ static const struct column click_columns[] = {
 #include "schemas/click_columns.inc"
 	{NULL, NULL}};
 #undef RUN
-#define COLUMN(name, type, write) {#name, type},
+#define COLUMN(name, type, left, write) {#name, type},
 static const struct column link_columns[] = {
-#include "collector/enrich/link_columns.inc"
+#include "schemas/link_columns.inc"
 	{NULL, NULL}};
 
 enum {
