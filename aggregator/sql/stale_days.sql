@@ -1,0 +1,12 @@
+-- include: aggregator/sql/parts/about_days.sql
+WHERE (reported.d_blocks != done.n_blocks
+    OR reported.d_rows != done.n_rows
+    OR reported.d_attempt > done.n_attempt)
+  AND (toInt64(reported.d) + 86400) * 1000 <= {closed:Int64}
+  AND (done.n_at <= {since:Int64} OR done.n_at > toUnixTimestamp64Milli(now64(3, 'UTC')))
+  AND ({held:UInt8}
+    OR held.n_attempt <= done.n_attempt
+    OR reported.d_blocks != held.n_blocks
+    OR reported.d_rows != held.n_rows)
+ORDER BY reported.d
+FORMAT TabSeparated
