@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "aggregator/settle/drop.h"
-#include "aggregator/settle/dropped.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
@@ -62,7 +61,7 @@ static int find_rows(struct dropped_rows *ret, struct error *err)
 	snprintf(old.before, sizeof(old.before), "%" PRIu64,
 		 settling_attempt_at(kept));
 	snprintf(old.kept, sizeof(old.kept), "%" PRId64, kept);
-	if (settling_for_each(s->ch, SQL_DROPPED_WITH_ROWS, params, "nn",
+	if (settling_for_each(s->ch, drop_sql_days_with_rows, params, "nn",
 			      count_day, ret, err) < 0)
 		return error_wrap(err, "rows of dropped days");
 	return 0;

@@ -7,21 +7,16 @@
 #include "aggregator/progress.h"
 #include "common/buf.h"
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
 
 #define HOUR INT64_C(3600) /* seconds */
-
-/* The order is that of to_numbers(). */
-#define SQL_NUMBERS                                                            \
-	"redirected, not_found, expired, blocked, head, silent, produced, "    \
-	"acknowledged, dropped, spooled, replayed, withheld, rows_stored, "    \
-	"rows_imported, rows_late, rows_repeated, rows_removed, unreported, "  \
-	"events_settled, unknown_ms, unknown, "
-#define SQL_FLAGS "inexact, settling"
 
 enum {
 	NUMBERS = RECONCILED_ANSWERS + 17
 };
 
+/* The order is that of aggregator/sql/parts/reconciled_numbers.sql, and then
+ * inexact, settling. */
 static void to_numbers(const struct reconciled_hour *h, uint64_t n[NUMBERS])
 {
 	const uint64_t others[] = {h->produced, h->acknowledged,
@@ -107,27 +102,23 @@ static size_t put_rows(struct buf *sql, const struct reconciliation *r)
 }
 
 /* Rows replace each other by reconciled_at, so it has to grow. */
-#define SQL_AFTER_THOSE_BEFORE                                                 \
-	"greatest(now64(3, 'UTC'), b.kept + toIntervalMillisecond(1))"
-#define SQL_THOSE_BEFORE                                                       \
-	"(SELECT toUInt32(hour) AS start, max(reconciled_at) AS kept "         \
-	"FROM reconciled_hours WHERE hour >= toDateTime({from:UInt32}, "       \
-	"'UTC') AND hour < toDateTime({to:UInt32}, 'UTC') GROUP BY start)"
-
-static void put_store(struct buf *sql, const struct buf *rows)
+static void put_store(struct buf *sql, struct buf *rows)
 {
-	buf_puts(sql,
-		 "INSERT INTO reconciled_hours (hour, " SQL_NUMBERS SQL_FLAGS
-		 ", sealed_by, reconciled_at) SELECT "
-		 "h.*, " SQL_AFTER_THOSE_BEFORE " FROM (SELECT * FROM "
-		 "values('at UInt32");
+	static const char text[] =
+#include "aggregator/sql/reconciled_store.sql.inc"
+		;
+	struct buf columns = {0};
+
 	for (size_t i = 0; i < NUMBERS; i++)
-		buf_printf(sql, ", n%zu UInt64", i);
-	buf_puts(sql, ", s UInt64', ");
-	buf_append(sql, rows->data, rows->len);
-	buf_puts(sql, ")) AS h LEFT JOIN " SQL_THOSE_BEFORE
-		      " AS b ON h.at = b.start");
-	sql->failed |= rows->failed;
+		buf_printf(&columns, ", n%zu UInt64", i);
+	const struct statement_blank blanks[] = {
+		{"columns", buf_cstr(&columns)},
+		{"rows", buf_cstr(rows)},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	sql->failed |= rows->failed || columns.failed;
+	buf_free(&columns);
 }
 
 int reconciled_hours_store(struct clickhouse *ch,
@@ -214,12 +205,8 @@ static int ask_kept(struct clickhouse *ch, struct recall *recall,
 		    struct error *err)
 {
 	static const char sql[] =
-		"SELECT toUInt32(hour), "
-		"toUnixTimestamp64Milli(reconciled_at), " SQL_NUMBERS
-		"toUInt8(inexact), toUInt8(settling) FROM reconciled_hours "
-		"FINAL WHERE "
-		"hour >= toDateTime({from:UInt32}, 'UTC') AND "
-		"hour < toDateTime({to:UInt32}, 'UTC')";
+#include "aggregator/sql/reconciled_kept.sql.inc"
+		;
 
 	if (query_recalled_hours(ch, recall, sql, 2 + NUMBERS, take_kept, err) <
 	    0)
@@ -231,10 +218,8 @@ int reconciled_hours_recall(struct clickhouse *ch, struct reconciliation *r,
 			    struct error *err)
 {
 	static const char sql[] =
-		"SELECT DISTINCT toUInt32(unit) FROM settled WHERE "
-		"kind = 'dropped_day' AND "
-		"unit >= toDateTime({from:UInt32}, 'UTC') - 86400 AND "
-		"unit < toDateTime({to:UInt32}, 'UTC')";
+#include "aggregator/sql/reconciled_gone.sql.inc"
+		;
 	struct recall recall = {.r = r};
 
 	if (query_recalled_hours(ch, &recall, sql, 1, take_gone, err) < 0)
@@ -246,9 +231,8 @@ int reconciled_hours_recall(struct clickhouse *ch, struct reconciliation *r,
 static int find_last(struct clickhouse *ch, int64_t *ret, struct error *err)
 {
 	static const char sql[] =
-		"SELECT count(), toUInt32(max(hour)) FROM reconciled_hours "
-		"WHERE {until:Int64} = 0 OR toUnixTimestamp(hour) + 3600 <= "
-		"{until:Int64} FORMAT TabSeparated";
+#include "aggregator/sql/reconciled_last.sql.inc"
+		;
 	char until[24];
 	const struct clickhouse_param params[] = {{"param_until", until},
 						  {NULL, NULL}};
@@ -287,14 +271,19 @@ int reconciled_hours_last(struct clickhouse *ch, size_t count,
 }
 
 /* --- due days --------------------------------------------------------------
+ *
+ * Days that were reconciled are those of the newest rows of their hours
+ * (aggregator/sql/parts/reconciled_days.sql): d (start, seconds since 1970),
+ * n_kept (hours) and n_first (the least attempt that had sealed the day when
+ * one of them was reconciled).
  */
 
 int reconciled_hours_has_day(struct clickhouse *ch, int64_t day,
 			     uint64_t sealed_by, bool *ret, struct error *err)
 {
-	static const char sql[] = "SELECT count() FROM " SQL_RECONCILED_DAYS
-				  " WHERE d = {day:UInt64} AND n_kept = 24 AND "
-				  "n_first >= {by:UInt64} FORMAT TabSeparated";
+	static const char sql[] =
+#include "aggregator/sql/reconciled_day.sql.inc"
+		;
 	char start[24], by[24];
 	const struct clickhouse_param params[] = {
 		{"param_day", start}, {"param_by", by}, {NULL, NULL}};
@@ -312,13 +301,8 @@ int reconciled_hours_due(struct clickhouse *ch, int64_t *ret_day,
 			 struct error *err)
 {
 	static const char sql[] =
-		"SELECT count(), min(u) FROM (SELECT "
-		"toUInt64(toUInt32(unit)) AS u, max(attempt) AS sealed FROM "
-		"settled WHERE kind = 'sealed_day' GROUP BY unit) AS s "
-		"LEFT JOIN " SQL_RECONCILED_DAYS " AS r ON s.u = r.d WHERE "
-		"(r.n_kept < 24 OR r.n_first < s.sealed) AND s.u NOT IN "
-		"(SELECT toUInt64(toUInt32(unit)) FROM settled WHERE "
-		"kind = 'dropped_day') FORMAT TabSeparated";
+#include "aggregator/sql/reconciled_due.sql.inc"
+		;
 	const struct clickhouse_param params[] = {{"join_use_nulls", "0"},
 						  {NULL, NULL}};
 	uint64_t n[2] = {0};

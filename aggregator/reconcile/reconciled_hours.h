@@ -33,17 +33,6 @@ int reconciled_hours_recall(struct clickhouse *ch, struct reconciliation *r,
 int reconciled_hours_last(struct clickhouse *ch, size_t count,
 			  struct reconciliation *ret, struct error *err);
 
-/*
- * SQL: days that were reconciled, by the newest rows of their hours: d (start,
- * seconds since 1970), n_kept (hours) and n_first (the least attempt that had
- * sealed the day when one of them was reconciled).
- */
-#define SQL_RECONCILED_DAYS                                                    \
-	"(SELECT toUInt64(toUInt32(toStartOfDay(h))) AS d, count() AS "        \
-	"n_kept, min(k) AS n_first FROM (SELECT hour AS h, "                   \
-	"argMax(sealed_by, reconciled_at) AS k FROM reconciled_hours "         \
-	"GROUP BY hour) GROUP BY d)"
-
 /* Whether all hours of a UTC day (its start, seconds) were reconciled since
  * that attempt sealed it. */
 int reconciled_hours_has_day(struct clickhouse *ch, int64_t day,

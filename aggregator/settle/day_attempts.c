@@ -1,34 +1,53 @@
 #include "aggregator/settle/day_attempts.h"
 
+#include "common/clickhouse/statement.h"
+
+/* Writes the columns of the newest attempts of copies, and of those in bases.
+ */
+static void put_columns(struct buf *newest, struct buf *based)
+{
+	for (size_t i = 0; i < COPIED_KINDS; i++) {
+		const struct derived *copy = derived_copy((enum copied)i);
+
+		buf_printf(newest, "maxIf(attempt, kind = '%s') AS %s, ",
+			   copy->kind, copy->newest);
+		if (copy->based)
+			buf_printf(based, "maxIf(attempt, kind = '%s') AS %s, ",
+				   copy->base, copy->based);
+	}
+}
+
+static void put_kinds(struct buf *kinds)
+{
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		buf_printf(kinds, "'%s', ", derived_copy((enum copied)i)->kind);
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		if (derived_copy((enum copied)i)->based)
+			buf_printf(kinds, "'%s', ",
+				   derived_copy((enum copied)i)->base);
+}
+
 void day_attempts_put(struct buf *sql)
 {
-	buf_puts(sql, "(SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, ");
-	for (size_t i = 0; i < COPIED_KINDS; i++)
-		buf_printf(sql, "maxIf(attempt, kind = '%s') AS %s, ",
-			   derived_copy((enum copied)i)->kind,
-			   derived_copy((enum copied)i)->newest);
-	buf_puts(sql, "maxIf(attempt, kind = 'link_day') AS n_day, "
-		      "maxIf(attempt, kind = 'hour') AS n_hour, "
-		      "if(argMaxIf((blocks, rows), attempt, kind = 'held_day')"
-		      " = argMaxIf((blocks, rows), attempt, "
-		      "kind = 'link_day'), 0, "
-		      "maxIf(attempt, kind = 'held_day')) AS n_held, ");
-	for (size_t i = 0; i < COPIED_KINDS; i++)
-		if (derived_copy((enum copied)i)->based)
-			buf_printf(sql, "maxIf(attempt, kind = '%s') AS %s, ",
-				   derived_copy((enum copied)i)->base,
-				   derived_copy((enum copied)i)->based);
-	buf_puts(sql, "argMaxIf(rows, attempt, kind = 'link_day') AS n_linked, "
-		      "maxIf(attempt, kind = 'dropped_day') AS n_dropped "
-		      "FROM settled WHERE kind IN ('hour', 'link_day', "
-		      "'held_day', ");
-	for (size_t i = 0; i < COPIED_KINDS; i++)
-		buf_printf(sql, "'%s', ", derived_copy((enum copied)i)->kind);
-	for (size_t i = 0; i < COPIED_KINDS; i++)
-		if (derived_copy((enum copied)i)->based)
-			buf_printf(sql, "'%s', ",
-				   derived_copy((enum copied)i)->base);
-	buf_puts(sql, "'dropped_day') GROUP BY d) ");
+	static const char text[] =
+#include "aggregator/sql/day_attempts.sql.inc"
+		;
+	struct buf newest = {0}, based = {0}, kinds = {0};
+
+	put_columns(&newest, &based);
+	put_kinds(&kinds);
+	const struct statement_blank blanks[] = {{"newest", buf_cstr(&newest)},
+						 {"based", buf_cstr(&based)},
+						 {"kinds", buf_cstr(&kinds)},
+						 {NULL, NULL}};
+
+	buf_putc(sql, '(');
+	statement_put(sql, text, blanks);
+	buf_puts(sql, ") ");
+	sql->failed |= newest.failed || based.failed || kinds.failed;
+	buf_free(&newest);
+	buf_free(&based);
+	buf_free(&kinds);
 }
 
 void day_attempts_put_is_current(struct buf *sql, const struct derived *copy)

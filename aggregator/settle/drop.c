@@ -8,9 +8,9 @@
 #include "aggregator/reconcile/reconciled_hours.h"
 #include "aggregator/settle/changed_hours.h"
 #include "aggregator/settle/day_attempts.h"
-#include "aggregator/settle/dropped.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
 #include "common/clock.h"
 
 /* Reconciliation of a day may fail for this long after the day is old and
@@ -20,9 +20,7 @@
 /* Most sources that one deleting statement names. */
 #define SOURCES_AT_ONCE 100
 
-/* Condition for an old day; parameters: age, old_by. */
-#define SQL_IS_OLD "toInt64(d) * 1000 + {age:Int64} <= {old_by:Int64} "
-
+/* Parameters of what a day must be to be old: `age`, `old_by`. */
 struct age_params {
 	char age[24], old_by[24], after[24];
 	struct clickhouse_param items[5];
@@ -58,19 +56,47 @@ struct drop_work {
 	struct settling_params params;
 };
 
+/* Texts for blanks of statements about days. */
+struct day_pieces {
+	struct buf attempts, is_copied; /* see day_attempts.h */
+};
+
+static void day_pieces_fill(struct day_pieces *p)
+{
+	day_attempts_put(&p->attempts);
+	day_attempts_put_is_copied(&p->is_copied);
+}
+
+static void day_pieces_release(struct day_pieces *p, struct buf *sql)
+{
+	sql->failed |= p->attempts.failed || p->is_copied.failed;
+	buf_free(&p->attempts);
+	buf_free(&p->is_copied);
+}
+
 static void put_find_next(struct buf *sql)
 {
-	buf_puts(sql, "SELECT count(), min(d), argMin(n_dropped, d)");
+	static const char text[] =
+#include "aggregator/sql/drop_next.sql.inc"
+		;
+	struct day_pieces p = {0};
+	struct buf newest = {0};
+
 	for (size_t i = 0; i < COPIED_KINDS; i++)
 		if (derived_copy((enum copied)i)->param)
-			buf_printf(sql, ", argMin(%s, d)",
+			buf_printf(&newest, ", argMin(%s, d)",
 				   derived_copy((enum copied)i)->newest);
-	buf_puts(sql, " FROM ");
-	day_attempts_put(sql);
-	buf_puts(sql, "WHERE ");
-	day_attempts_put_is_copied(sql);
-	buf_puts(sql, "AND n_sealed > n_dropped AND toInt64(d) > {after:Int64} "
-		      "AND " SQL_IS_OLD "FORMAT TabSeparated");
+	day_pieces_fill(&p);
+	const struct statement_blank blanks[] = {
+		{"newest", buf_cstr(&newest)},
+		{"day_attempts", buf_cstr(&p.attempts)},
+		{"is_copied", buf_cstr(&p.is_copied)},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	sql->failed |= newest.failed;
+	buf_free(&newest);
+	day_pieces_release(&p, sql);
 }
 
 static int find_next(struct drop_work *w, const struct progress *last,
@@ -136,16 +162,9 @@ static void take_flag(void *arg, const uint64_t *n)
 	*(bool *)arg = n[0] > 0;
 }
 
-#define SQL_ROWS_AND_BASE                                                      \
-	"(SELECT count() FROM " SQL_BESIDE ") + " SQL_BASE_EVENTS
-#define SQL_PUBLISHED_EVENTS                                                   \
-	"(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS ")"
-
-/* Runs that change rows of the day are recorded here before they begin:
- * `collector rescore`, `aggregator forget` and `collector import --undo`. */
-#define SQL_RESCORED                                                           \
-	"(SELECT count() FROM rescored WHERE "                                 \
-	"day = toDate(toDateTime({start:UInt32}, 'UTC')))"
+/* Runs that change rows of the day are recorded in `rescored` before they
+ * begin: `collector rescore`, `aggregator forget` and `collector import
+ * --undo`. */
 static int count_rows_and_events(struct drop_work *w, struct error *err)
 {
 	static const char sql[] =
@@ -262,32 +281,35 @@ static int stage_last_offsets(struct drop_work *w, struct error *err)
 }
 
 /* Selects the rows that make the copies the base. */
-static void put_bases(struct buf *sql)
+static void put_bases(struct buf *bases, struct day_pieces *p)
 {
+	static const char text[] =
+#include "aggregator/sql/parts/base_of_copy.sql.inc"
+		;
+
 	for (size_t i = 0; i < COPIED_KINDS; i++) {
 		const struct derived *copy = derived_copy((enum copied)i);
+		struct buf is_current = {0};
 
 		if (!copy->param)
 			continue;
-		buf_printf(sql,
-			   " UNION ALL SELECT '%s' AS k, toDateTime(d, 'UTC') "
-			   "AS u, %s AS a, toUInt64(0) AS m FROM ",
-			   copy->base, copy->newest);
-		day_attempts_put(sql);
-		buf_puts(sql, "WHERE d = {start:UInt32} AND ");
-		day_attempts_put_is_current(sql, copy);
+		day_attempts_put_is_current(&is_current, copy);
+		const struct statement_blank blanks[] = {
+			{"base", copy->base},
+			{"newest", copy->newest},
+			{"day_attempts", buf_cstr(&p->attempts)},
+			{"is_current", buf_cstr(&is_current)},
+			{NULL, NULL}};
+
+		statement_put(bases, text, blanks);
+		bases->failed |= is_current.failed;
+		buf_free(&is_current);
 	}
 }
 
-/* The day's copies, and its drop, are still those that were counted. */
-static void put_is_as_counted(struct buf *sql)
+/* Writes conditions: the day's copies are still those that were counted. */
+static void put_are_counted(struct buf *sql)
 {
-	buf_puts(sql, "(SELECT count() FROM ");
-	day_attempts_put(sql);
-	buf_puts(sql, "WHERE d = {start:UInt32} AND ");
-	day_attempts_put_is_copied(sql);
-	buf_puts(sql, "AND n_sealed > n_dropped AND n_sealed < "
-		      "{attempt:UInt64} ");
 	for (size_t i = 0; i < COPIED_KINDS; i++) {
 		const struct derived *copy = derived_copy((enum copied)i);
 
@@ -295,7 +317,6 @@ static void put_is_as_counted(struct buf *sql)
 			buf_printf(sql, "AND %s = %s ", copy->newest,
 				   copy->bound);
 	}
-	buf_puts(sql, "AND n_dropped = {dropped:UInt64}) = 1 ");
 }
 
 /*
@@ -306,28 +327,27 @@ static void put_is_as_counted(struct buf *sql)
  */
 static void put_publish_drop(struct buf *sql)
 {
-	buf_puts(sql,
-		 "INSERT INTO settled (kind, unit, attempt, blocks, rows, "
-		 "read_until, complete_until, settled_at, settler) SELECT k, "
-		 "u, a, 0, m, "
-		 "fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "
-		 "fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "
-		 "now64(3, 'UTC'), {settler:String} FROM ("
-		 "SELECT 'dropped_day' AS k, "
-		 "toDateTime({start:UInt32}, 'UTC') AS u, "
-		 "{attempt:UInt64} AS a, {events:UInt64} AS m UNION ALL "
-		 "SELECT 'base_hour' AS k, unit AS u, max(attempt) AS a, "
-		 "toUInt64(0) AS m FROM settled WHERE kind = 'hour' AND "
-		 "" SQL_IN_UNITS "GROUP BY unit");
-	put_bases(sql);
-	buf_puts(sql, ") WHERE " SQL_ROWS_AND_BASE " = {events:UInt64} AND "
-		      "" SQL_PUBLISHED_EVENTS " = {events:UInt64} AND "
-		      "(SELECT count() FROM ");
-	buf_puts(sql, SQL_BEYOND("attempt") ") = 0 AND ");
-	put_is_as_counted(sql);
-	buf_puts(sql, "AND " SQL_RESCORED " = {rescored:UInt64} "
-		      "AND now64(3, 'UTC') < "
-		      "fromUnixTimestamp64Milli({until:Int64}, 'UTC')");
+	static const char text[] =
+#include "aggregator/sql/publish_drop.sql.inc"
+		;
+	struct day_pieces p = {0};
+	struct buf bases = {0}, are_counted = {0};
+
+	day_pieces_fill(&p);
+	put_bases(&bases, &p);
+	put_are_counted(&are_counted);
+	const struct statement_blank blanks[] = {
+		{"bases", buf_cstr(&bases)},
+		{"day_attempts", buf_cstr(&p.attempts)},
+		{"is_copied", buf_cstr(&p.is_copied)},
+		{"are_counted", buf_cstr(&are_counted)},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	sql->failed |= bases.failed || are_counted.failed;
+	buf_free(&bases);
+	buf_free(&are_counted);
+	day_pieces_release(&p, sql);
 }
 
 static int publish_in_turn(struct drop_work *w, bool *ret_written,
@@ -605,6 +625,10 @@ static int delete_day(void *arg, char **f, struct error *err)
 	return 0;
 }
 
+const char drop_sql_days_with_rows[] =
+#include "aggregator/sql/dropped_days_with_rows.sql.inc"
+	;
+
 int drop_delete_rows(const struct settling *s, struct drop_deleted *ret,
 		     struct error *err)
 {
@@ -617,7 +641,7 @@ int drop_delete_rows(const struct settling *s, struct drop_deleted *ret,
 
 	*ret = (struct drop_deleted){0};
 	settling_set_old(s, &old);
-	status = settling_for_each(s->ch, SQL_DROPPED_WITH_ROWS, params, "nn",
+	status = settling_for_each(s->ch, drop_sql_days_with_rows, params, "nn",
 				   delete_day, &d, err);
 	buf_free(&d.sql);
 	return status < 0 ? error_wrap(err, "delete rows of dropped days") : 0;
@@ -645,7 +669,7 @@ struct old_reader {
 };
 
 /* Returns when the rows of a day may be deleted that was dropped with that
- * number at that time: see SQL_LONG_AGO. */
+ * number at that time: see settling_set_old. */
 static int64_t deleted_at(const struct settling *s, uint64_t dropped,
 			  int64_t dropped_at)
 {
@@ -683,37 +707,19 @@ static int read_old(void *arg, char **f, struct error *err)
 
 static void put_old_days(struct buf *sql)
 {
-	buf_puts(sql, "SELECT o.d, n_rows, n_bytes, ");
-	day_attempts_put_is_copied(sql);
-	buf_puts(
-		sql,
-		", n_dropped, n_sealed > n_dropped, n_events, "
-		"n_kept = 24 AND n_first >= n_sealed, "
-		"toUnixTimestamp64Milli(dropped_at), n_runs FROM "
-		"(SELECT toUInt64(toUInt32(toDateTime(toDate(partition_id), "
-		"'UTC'))) AS d, sum(rows) AS n_rows, sum(bytes_on_disk) AS "
-		"n_bytes FROM system.parts WHERE database = currentDatabase() "
-		"AND table = 'clicks' AND active AND rows > 0 GROUP BY d) AS o "
-		"LEFT JOIN ");
-	day_attempts_put(sql);
-	buf_puts(sql,
-		 "AS a ON o.d = a.d "
-		 "LEFT JOIN (SELECT toUInt64(toUInt32(toStartOfDay(hour))) AS "
-		 "d, "
-		 "sum(events) AS n_events FROM stats_hourly WHERE "
-		 "dimension = 'total' AND (hour, attempt) IN (SELECT unit, "
-		 "max(attempt) FROM settled WHERE kind = 'hour' GROUP BY unit) "
-		 "GROUP BY d) AS e ON o.d = e.d "
-		 "LEFT JOIN " SQL_RECONCILED_DAYS " AS r ON o.d = r.d "
-		 "LEFT JOIN (SELECT toUInt64(toUInt32(unit)) AS d, "
-		 "max(settled_at) AS dropped_at FROM settled WHERE "
-		 "kind = 'dropped_day' GROUP BY d) AS x ON o.d = x.d "
-		 "LEFT JOIN (SELECT toUInt64(toUInt32(toDateTime(day, 'UTC'))) "
-		 "AS d, count() AS n_runs FROM (SELECT day, run FROM rescored "
-		 "GROUP BY day, run HAVING countIf(state = 'done') = 0) "
-		 "GROUP BY d) AS u ON o.d = u.d "
-		 "WHERE toInt64(o.d) * 1000 + {age:Int64} <= {old_by:Int64} "
-		 "ORDER BY o.d FORMAT TabSeparated");
+	static const char text[] =
+#include "aggregator/sql/old_days.sql.inc"
+		;
+	struct day_pieces p = {0};
+
+	day_pieces_fill(&p);
+	const struct statement_blank blanks[] = {
+		{"is_copied", buf_cstr(&p.is_copied)},
+		{"day_attempts", buf_cstr(&p.attempts)},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	day_pieces_release(&p, sql);
 }
 
 int drop_for_each_old(const struct settling *s, const struct progress *last,

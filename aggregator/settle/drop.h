@@ -79,22 +79,12 @@ int drop_look(const struct settling *s, int64_t start,
 void drop_why(const struct drop_outcome *o, char *text, size_t size);
 
 /*
- * SQL: days that were dropped long ago (SQL_LONG_AGO, with its parameters) and
+ * SQL: days that were dropped long ago (parameters: by settling_set_old) and
  * still have rows in `clicks`, whose partitions are days.  Columns: start,
  * number of the drop.  Days before what is kept are left out, because their
  * rows are deleted with their month (drop_months.h).
  */
-/* clang-format off */
-#define SQL_DROPPED_WITH_ROWS                                                  \
-	"SELECT toUInt32(unit), max(attempt) AS newest FROM settled "          \
-	"WHERE kind = 'dropped_day' AND toYYYYMMDD(unit) IN "                  \
-	"(SELECT toUInt32OrZero(partition_id) FROM system.parts WHERE "        \
-	"database = currentDatabase() AND table = 'clicks' AND active "        \
-	"AND rows > 0) AND unit >= (SELECT max(unit) FROM settled "            \
-	"WHERE kind = 'kept_from') GROUP BY unit HAVING "                      \
-	SQL_LONG_AGO("newest", "max(settled_at)")                              \
-	" ORDER BY unit FORMAT TabSeparated"
-/* clang-format on */
+extern const char drop_sql_days_with_rows[];
 
 struct drop_deleted {
 	uint64_t rows;

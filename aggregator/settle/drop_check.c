@@ -5,11 +5,10 @@
 
 #include "aggregator/dimension.h"
 #include "aggregator/settle/derived_tables.h"
-#include "aggregator/settle/dropped.h"
-#include "aggregator/settle/settle_sql.h"
 #include "aggregator/zone/civil.h"
 #include "common/buf.h"
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
 
 #define DIMENSIONS_MAX 64
 
@@ -87,10 +86,17 @@ static int set_params(struct day_check *c, int64_t start, uint64_t dropped,
 /* --- counting ---------------------------------------------------------------
  */
 
-#define SQL_UNIT "unit = toDateTime({start:UInt32}, 'UTC')"
-/* The newest attempt of a kind; printf's arguments: the kind. */
-#define SQL_NEWEST_OF                                                          \
-	"(SELECT max(attempt) FROM settled WHERE kind = '%s' AND " SQL_UNIT ")"
+/* Writes the newest attempt of a kind. */
+static void put_newest_of(struct buf *sql, const char *kind)
+{
+	static const char text[] =
+#include "aggregator/sql/parts/newest_of_kind.sql.inc"
+		;
+	const struct statement_blank blanks[] = {{"kind", kind}, {NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+}
+
 static void take_rows(void *arg, const uint64_t *n)
 {
 	*(struct rows *)arg = (struct rows){n[0], n[1], n[2], n[3]};
@@ -107,19 +113,33 @@ static int count_rows(struct day_check *c, const char *sql, struct error *err)
 static void put_table(struct buf *sql, const struct derived_table *t,
 		      const char *also, const char *now, const char *base)
 {
-	buf_printf(sql,
-		   "SELECT '%s' AS t, %s AS m, sumIf(%s, %s) AS x, "
-		   "sumIf(%s, %s) AS y FROM %s WHERE %s%s GROUP BY m",
-		   t->name, t->has ? "toString(dimension)" : "''", t->events,
-		   now, t->events, base, t->name, t->in_day, also);
+	static const char text[] =
+#include "aggregator/sql/drop_table_events.sql.inc"
+		;
+	const struct statement_blank blanks[] = {
+		{"table", t->name},
+		{"dimension", t->has ? "toString(dimension)" : "''"},
+		{"events", t->events},
+		{"now", now},
+		{"base", base},
+		{"in_day", t->in_day},
+		{"also", also},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
 }
 
 static void put_hours(struct buf *sql, const struct day_check *c)
 {
-	static const char in_base[] = "(hour, attempt) IN " SQL_BASE_HOURS;
+	static const char in_base[] =
+#include "aggregator/sql/parts/is_base_hour.sql.inc"
+		;
+	static const char is_published[] =
+#include "aggregator/sql/parts/is_published_hour.sql.inc"
+		;
 
 	put_table(sql, &derived_tables[DERIVED_HOURS].tables[0], "",
-		  c->of_base ? in_base : SQL_ARE_PUBLISHED,
+		  c->of_base ? in_base : is_published,
 		  c->of_base ? "false" : in_base);
 }
 
@@ -129,7 +149,8 @@ static void put_links(struct buf *sql)
 	const struct derived *days = &derived_tables[DERIVED_DAYS];
 	struct buf also = {0};
 
-	buf_printf(&also, "AND attempt = " SQL_NEWEST_OF, days->kind);
+	buf_puts(&also, "AND attempt = ");
+	put_newest_of(&also, days->kind);
 	sql->failed |= !buf_cstr(&also);
 	for (size_t i = 0; i < DERIVED_TABLES_MAX && !sql->failed; i++) {
 		buf_puts(sql, " UNION ALL ");
@@ -151,8 +172,8 @@ static void put_attempts(struct buf *now, struct buf *base,
 		if (!copy->param || !derived_has_table(copy, t->name))
 			continue;
 		buf_printf(now, "%sattempt = %s", before, copy->bound);
-		buf_printf(base, "%sattempt = " SQL_NEWEST_OF, before,
-			   copy->base);
+		buf_printf(base, "%sattempt = ", before);
+		put_newest_of(base, copy->base);
 		before = " OR ";
 	}
 }
@@ -346,18 +367,34 @@ static void take_base(void *arg, const uint64_t *n)
 	drop_attempts_take(&c->attempts, n + 1);
 }
 
+/* Writes the attempts in the base of the copies that a drop needs. */
+static void put_base(struct buf *sql)
+{
+	static const char text[] =
+#include "aggregator/sql/drop_base.sql.inc"
+		;
+	struct buf attempts = {0};
+
+	for (size_t i = 0; i < COPIED_KINDS; i++) {
+		if (!derived_copy((enum copied)i)->param)
+			continue;
+		buf_puts(&attempts, ", ");
+		put_newest_of(&attempts, derived_copy((enum copied)i)->base);
+	}
+	const struct statement_blank blanks[] = {
+		{"attempts", buf_cstr(&attempts)}, {NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	sql->failed |= attempts.failed;
+	buf_free(&attempts);
+}
+
 static int read_base(struct day_check *c, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
 
-	buf_puts(&sql, "SELECT (SELECT argMax(rows, attempt) FROM settled "
-		       "WHERE kind = 'dropped_day' AND " SQL_UNIT ")");
-	for (size_t i = 0; i < COPIED_KINDS; i++)
-		if (derived_copy((enum copied)i)->param)
-			buf_printf(&sql, ", " SQL_NEWEST_OF,
-				   derived_copy((enum copied)i)->base);
-	buf_puts(&sql, " FORMAT TabSeparated");
+	put_base(&sql);
 	status = buf_cstr(&sql)
 			 ? settling_query(c->s->ch, sql.data, c->params.items,
 					  1 + drop_attempts_count(), take_base,

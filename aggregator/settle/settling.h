@@ -118,15 +118,11 @@ uint64_t settling_attempt_at(int64_t now_ms);
 int64_t settling_ms_of(uint64_t attempt);
 
 /*
- * SQL: whether the attempt with that number was published longer than
- * keep_superseded ago.  The number shows this, unless all numbers are ahead of
- * time because ClickHouse's clock once was; then the time of the publication
- * shows it.  Parameters: by settling_set_old.
+ * Parameters `before` and `kept`: an attempt was published longer than
+ * keep_superseded ago if its number is less than `before`; or, should all
+ * numbers be ahead of time because ClickHouse's clock once was, if the time of
+ * the publication is not after `kept`.
  */
-#define SQL_LONG_AGO(attempt, settled_at)                                      \
-	"(" attempt " < {before:UInt64} OR " settled_at " <= "                 \
-	"fromUnixTimestamp64Milli({kept:Int64}, 'UTC'))"
-
 struct settling_old {
 	char before[24], kept[24];
 };

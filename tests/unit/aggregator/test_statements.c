@@ -8,6 +8,7 @@
 #include "aggregator/settle/dropped.h"
 #include "aggregator/settle/settle_sql.h"
 #include "common/clickhouse/statement.h"
+#include "schemas/ingest_progress.h"
 
 #include <glob.h>
 
@@ -78,7 +79,7 @@ static const char *value_of(const char *type)
 {
 	if (!strncmp(type, "Array", 5))
 		return "[]";
-	return strncmp(type, "String", 6) ? "0" : "";
+	return strncmp(type, "String", 6) ? "1" : "";
 }
 
 /* Adds the parameters that the statement names: {start:UInt32}. */
@@ -106,6 +107,12 @@ static const char *select_of(const char *sql)
 	return strncmp(sql, "INSERT", 6) || !select ? sql : select;
 }
 
+/* It explains of an ALTER only how it reads it. */
+static const char *how_explained(const char *sql)
+{
+	return strncmp(sql, "ALTER", 5) ? "" : "AST ";
+}
+
 static void explain_statement(struct settled *t, const char *path,
 			      const char *text)
 {
@@ -115,7 +122,7 @@ static void explain_statement(struct settled *t, const char *path,
 	struct error err = {0};
 	char *format;
 
-	buf_printf(&sql, "EXPLAIN %s", select_of(text));
+	buf_printf(&sql, "EXPLAIN %s%s", how_explained(text), select_of(text));
 	format = strstr(buf_cstr(&sql), "FORMAT TabSeparated");
 	if (format)
 		*format = '\0';
@@ -191,9 +198,10 @@ static const struct {
 	{"= 'base_sealed'", SQL_BASE_SLOTS},
 	{"!= {dropped:UInt64}", SQL_DROPPED_SINCE},
 	{"(ts), 900)", SQL_SLOT},
+	{"topic != 'rescore'", PROGRESS_IS_STREAM},
 	{"verdict NOT IN", SQL_BOT},
 	{"verdict != ", SQL_OTHER},
-	{"cityHash64(unique_identity)", SQL_VISITOR},
+	{"bitShiftRight(cityHash64(unique_identity), 1", SQL_VISITOR},
 	{"reinterpretAsFixedString(ip)", SQL_ADDRESS},
 };
 
