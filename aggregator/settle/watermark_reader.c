@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
 #include "common/clock.h"
-#include "schemas/ingest_progress.h"
 
 /* A partition that was silent for this long before its topic's newest report is
  * ignored, so that no more than this of the table is read. */
@@ -158,24 +158,19 @@ static int take_row(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-#define SERVER_TIME "now64(3, 'UTC')"
-#define SERVER_MS   "toUnixTimestamp64Milli(" SERVER_TIME ")"
-#define IS_PAST	    "inserted_at <= " SERVER_TIME
-#define NEWEST_PAST "maxIf(toUnixTimestamp64Milli(inserted_at), " IS_PAST ")"
-#define SELECT_MARKS                                                           \
-	"SELECT topic, partition, epoch, max(partitions), "                    \
-	"maxIf(toUnixTimestamp64Milli(least(append_time, "                     \
-	"inserted_at)), " IS_PAST "), " NEWEST_PAST ", "                       \
-	"maxIf(toUnixTimestamp64Milli(greatest(append_time, inserted_at)) - "  \
-	"toUnixTimestamp64Milli(least(inserted_at, " SERVER_TIME ")), "        \
-	"inserted_at > " SERVER_TIME " - toIntervalMillisecond("               \
-	"{ahead:Int64})), " SERVER_MS                                          \
-	" FROM ingest_progress WHERE " PROGRESS_IS_STREAM                      \
-	" AND inserted_at > least(fromUnixTimestamp64Milli({newest:Int64}, "   \
-	"'UTC'), " SERVER_TIME ") - toIntervalMillisecond({back:Int64})"
-#define GROUP_MARKS                                                            \
-	" GROUP BY topic, partition, epoch UNION ALL "                         \
-	"SELECT '', 0, 0, 0, 0, 0, 0, " SERVER_MS
+/* Writes the query of the reports of all topics, or of the one that the
+ * parameter `topic` names. */
+static void put_marks_query(struct buf *sql, bool of_topic)
+{
+	static const char text[] =
+#include "aggregator/sql/partition_marks.sql.inc"
+		;
+	const struct statement_blank blanks[] = {
+		{"of_topic", of_topic ? "AND topic = {topic:String}" : NULL},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+}
 
 /* Reads the reports stored since `newest_ms` less `back_ms`; for all topics if
  * `topic` is NULL. */
@@ -183,11 +178,6 @@ static int read_rows(struct watermark_reader *r, struct clickhouse *ch,
 		     const char *topic, int64_t newest_ms, int64_t back_ms,
 		     struct error *err)
 {
-	static const char of_all[] = "SELECT * FROM (" SELECT_MARKS GROUP_MARKS
-				     ") ORDER BY ALL FORMAT TabSeparated";
-	static const char of_topic[] = "SELECT * FROM (" SELECT_MARKS
-				       " AND topic = {topic:String}" GROUP_MARKS
-				       ") ORDER BY ALL FORMAT TabSeparated";
 	char newest[24], back[24], ahead[24];
 	const struct clickhouse_param params[] = {
 		{"param_newest", newest},
@@ -195,13 +185,19 @@ static int read_rows(struct watermark_reader *r, struct clickhouse *ch,
 		{"param_ahead", ahead},
 		{topic ? "param_topic" : NULL, topic},
 		{NULL, NULL}};
+	struct buf sql = {0};
+	int status;
 
 	snprintf(newest, sizeof(newest), "%" PRId64, newest_ms);
 	snprintf(back, sizeof(back), "%" PRId64, back_ms);
 	snprintf(ahead, sizeof(ahead), "%" PRId64, (int64_t)AHEAD_MS);
 	r->at = 0;
-	return clickhouse_rows(ch, topic ? of_topic : of_all, params,
-			       "snnnnnnn", take_row, r, err);
+	put_marks_query(&sql, topic != NULL);
+	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, params,
+						  "snnnnnnn", take_row, r, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	return status;
 }
 
 /* --- reading all topics ----------------------------------------------------
@@ -250,12 +246,6 @@ static int ask_topics(struct clickhouse *ch, const char *sql, int64_t from_ms,
 	return clickhouse_rows(ch, sql, params, "sn", take_topic, ret, err);
 }
 
-#define SQL_TIME(param) "fromUnixTimestamp64Milli({" param ":Int64}, 'UTC')"
-#define SELECT_TOPICS                                                          \
-	"SELECT topic, " NEWEST_PAST                                           \
-	" FROM ingest_progress WHERE " PROGRESS_IS_STREAM                      \
-	" AND inserted_at > " SQL_TIME("from")
-
 static void put_known(struct buf *out, const struct topic_list *topics)
 {
 	buf_putc(out, '[');
@@ -279,10 +269,9 @@ static int list_silent(struct clickhouse *ch, int64_t oldest_ms,
 		       int64_t until_ms, struct topic_list *ret,
 		       struct error *err)
 {
-	static const char sql[] = SELECT_TOPICS " AND inserted_at <= " SQL_TIME(
-		"to") " AND topic NOT IN "
-		      "{known:Array(String)} GROUP BY topic FORMAT "
-		      "TabSeparated";
+	static const char sql[] =
+#include "aggregator/sql/topics_silent.sql.inc"
+		;
 	struct buf known = {0};
 	int status = 0;
 
@@ -304,17 +293,11 @@ static int list_topics(struct watermark_reader *r, struct clickhouse *ch,
 		       struct topic_list *ret, struct error *err)
 {
 	static const char ends[] =
-		"SELECT toUnixTimestamp64Milli(max(t)), "
-		"greatest(toUnixTimestamp64Milli(min(t)), 0), " SERVER_MS
-		" FROM ("
-		"SELECT * FROM (SELECT inserted_at AS t FROM ingest_progress "
-		"WHERE " PROGRESS_IS_STREAM " AND " IS_PAST
-		" ORDER BY inserted_at DESC LIMIT 1) UNION ALL "
-		"SELECT * FROM (SELECT inserted_at AS t FROM ingest_progress "
-		"WHERE " PROGRESS_IS_STREAM " AND " IS_PAST
-		" ORDER BY inserted_at LIMIT 1)) FORMAT TabSeparated";
+#include "aggregator/sql/progress_ends.sql.inc"
+		;
 	static const char recent[] =
-		SELECT_TOPICS " GROUP BY topic FORMAT TabSeparated";
+#include "aggregator/sql/topics_heard.sql.inc"
+		;
 	uint64_t n[3] = {0};
 	int64_t since;
 

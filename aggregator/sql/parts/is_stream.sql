@@ -1,0 +1,1 @@
+topic != 'rescore' AND NOT startsWith(topic, 'import:')
