@@ -21,11 +21,11 @@
 #include <string.h>
 
 #include "aggregator/dimension.h"
-#include "aggregator/settle/copied_days.h"
 #include "aggregator/settle/day_attempts.h"
 #include "aggregator/zone/civil.h"
 #include "common/buf.h"
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
 #include "common/clock.h"
 
 /* A comparison of a table with the hours, or the days of links, that it was
@@ -97,26 +97,6 @@ static void difference_list_keep(struct difference_list *list,
 /* --- comparisons -----------------------------------------------------------
  */
 
-#define SQL_PUBLISHED(kind)                                                    \
-	"(SELECT unit, max(attempt) FROM settled WHERE kind = '" kind "' "     \
-	"GROUP BY unit)"
-#define SQL_DAY_OF(time) "toUInt32(toStartOfDay(" time "))"
-
-/* Each selects d, n.  Partitions of clicks are days, so that no row of it is
- * read. */
-#define SQL_ROWS                                                               \
-	"SELECT toUInt32(toDateTime(toDate(_partition_id), 'UTC')) AS d, "     \
-	"count() AS n FROM clicks GROUP BY d"
-#define SQL_HOURS                                                              \
-	"SELECT " SQL_DAY_OF("hour") " AS d, sum(events) AS n FROM "           \
-				     "stats_hourly WHERE dimension = 'total' " \
-				     "AND (hour, attempt) IN " SQL_PUBLISHED(  \
-					     "hour") " GROUP BY d"
-#define SQL_LINK_DAYS                                                          \
-	"SELECT toUInt32(toDateTime(day, 'UTC')) AS d, sum(pv) AS n FROM "     \
-	"link_days WHERE (toDateTime(day, 'UTC'), attempt) IN " SQL_PUBLISHED( \
-		"link_day") " GROUP BY d"
-
 static bool has_dimensions(const struct compared *c)
 {
 	return c->table->has && !c->of_rows;
@@ -156,6 +136,28 @@ static int take_copies(void *arg, char **f, struct error *err)
 		       : 0;
 }
 
+/* Selects the days of a copy, and their attempts. */
+static void put_copies(struct buf *sql, const struct derived *copy)
+{
+	static const char text[] =
+#include "aggregator/sql/compared_copies.sql.inc"
+		;
+	struct buf attempts = {0}, is_current = {0};
+
+	day_attempts_put(&attempts);
+	day_attempts_put_is_current(&is_current, copy);
+	const struct statement_blank blanks[] = {
+		{"newest", copy->newest},
+		{"day_attempts", buf_cstr(&attempts)},
+		{"is_current", buf_cstr(&is_current)},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	sql->failed |= attempts.failed || is_current.failed;
+	buf_free(&attempts);
+	buf_free(&is_current);
+}
+
 static int read_copies(struct clickhouse *ch, const struct compared *c,
 		       struct days *days, struct error *err)
 {
@@ -164,11 +166,7 @@ static int read_copies(struct clickhouse *ch, const struct compared *c,
 
 	if (!c->row->newest)
 		return 0;
-	buf_printf(&sql, "SELECT groupArray(toUInt32(d)), groupArray(%s) FROM ",
-		   c->row->newest);
-	day_attempts_put(&sql);
-	buf_puts(&sql, "WHERE ");
-	day_attempts_put_is_current(&sql, c->row);
+	put_copies(&sql, c->row);
 	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, NULL, "ss",
 						  take_copies, days, err)
 				: error_set_nomem(err);
@@ -194,14 +192,8 @@ static int choose_partitions(struct clickhouse *ch, const struct compared *c,
 			     struct error *err)
 {
 	static const char sql[] =
-		"SELECT count(), countIf(rows_before < {rows_max:Int64}), "
-		"groupArrayIf(id, rows_before >= {rows_max:Int64}) FROM "
-		"(SELECT id, toInt64(sum(n) OVER (ORDER BY written DESC, "
-		"id DESC)) - toInt64(n) AS rows_before FROM "
-		"(SELECT substring(partition_id, 1, {digits:UInt8}) AS id, "
-		"sum(rows) AS n, max(modification_time) AS written "
-		"FROM system.parts WHERE database = currentDatabase() AND "
-		"table = {of:String} AND active AND rows > 0 GROUP BY id))";
+#include "aggregator/sql/compared_partitions.sql.inc"
+		;
 	char max[24], digits[12];
 	const struct clickhouse_param params[] = {{"param_rows_max", max},
 						  {"param_digits", digits},
@@ -220,6 +212,7 @@ static int choose_partitions(struct clickhouse *ch, const struct compared *c,
 /* --- comparing --------------------------------------------------------------
  */
 
+/* Writes the names of the dimensions that are compared. */
 static void put_names(struct buf *sql, const struct compared *c)
 {
 	const char *before = "";
@@ -237,30 +230,25 @@ static void put_names(struct buf *sql, const struct compared *c)
 /* Writes a condition: rows of the table are published. */
 static void put_is_published(struct buf *sql, const struct compared *c)
 {
-	if (c->row->newest)
-		buf_printf(
-			sql,
-			COPIED_DAYS_SQL("days", "attempts", SQL_DAY_OF("%s")),
-			c->table->at);
-	else
-		buf_printf(sql, "%s(%s, attempt) IN " SQL_PUBLISHED("%s"),
-			   c->of_rows ? "dimension = 'total' AND " : "",
-			   c->row->unit, c->row->kind);
+	static const char of_copy[] =
+#include "aggregator/sql/parts/is_of_listed_day.sql.inc"
+		;
+	static const char of_unit[] =
+#include "aggregator/sql/parts/is_published_unit.sql.inc"
+		;
+	const struct statement_blank blanks[] = {{"at", c->table->at},
+						 {"unit", c->row->unit},
+						 {"kind", c->row->kind},
+						 {NULL, NULL}};
+
+	if (c->of_rows)
+		buf_puts(sql, "dimension = 'total' AND ");
+	statement_put(sql, c->row->newest ? of_copy : of_unit, blanks);
 }
 
-/* Selects d, m, n: the events of each day and dimension. */
-static void put_other(struct buf *sql, const struct compared *c)
+/* Writes a condition: rows of the table are compared. */
+static void put_is_compared(struct buf *sql, const struct compared *c)
 {
-	const struct derived_table *t = c->table;
-
-	buf_printf(sql,
-		   "SELECT " SQL_DAY_OF("%s") " AS d, %s AS m, sum(%s) AS n, "
-					      "false AS is_one FROM %s WHERE ",
-		   t->at,
-		   !has_dimensions(c) ? "''"
-		   : t->dimension     ? t->dimension
-				      : "toString(dimension)",
-		   t->events, t->name);
 	put_is_published(sql, c);
 	if (has_dimensions(c)) {
 		buf_puts(sql, " AND dimension IN (");
@@ -271,16 +259,41 @@ static void put_other(struct buf *sql, const struct compared *c)
 		buf_printf(sql,
 			   " AND NOT has({skipped:Array(String)}, "
 			   "substring(_partition_id, 1, %u))",
-			   t->by);
-	buf_puts(sql, " GROUP BY d, m");
+			   c->table->by);
 }
 
-/* Counts of dropped months are deleted, or about to be, so they are left
- * out. */
+static const char *dimension_of(const struct compared *c)
+{
+	if (!has_dimensions(c))
+		return "''";
+	return c->table->dimension ? c->table->dimension
+				   : "toString(dimension)";
+}
+
+/* Selects d, m, n: the events of each day and dimension. */
+static void put_other(struct buf *sql, const struct compared *c)
+{
+	static const char text[] =
+#include "aggregator/sql/compared_table.sql.inc"
+		;
+	struct buf is_compared = {0};
+
+	put_is_compared(&is_compared, c);
+	const struct statement_blank blanks[] = {
+		{"at", c->table->at},
+		{"dimension", dimension_of(c)},
+		{"events", c->table->events},
+		{"table", c->table->name},
+		{"is_compared", buf_cstr(&is_compared)},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	sql->failed |= is_compared.failed;
+	buf_free(&is_compared);
+}
+
 static void put_which_days(struct buf *sql, const struct compared *c)
 {
-	buf_puts(sql, "toDateTime(d, 'UTC') >= (SELECT max(unit) FROM settled "
-		      "WHERE kind = 'kept_from')");
 	if (c->of_rows)
 		buf_puts(sql, " AND NOT is_dropped");
 	if (c->row->newest)
@@ -296,29 +309,47 @@ static void put_which_days(struct buf *sql, const struct compared *c)
 /* Returns the numbers that those of the table must be; selects d, n. */
 static const char *one_of(const struct compared *c)
 {
+	/* Partitions of clicks are days, so that no row of it is read. */
+	static const char rows[] =
+#include "aggregator/sql/compared_rows.sql.inc"
+		;
+	static const char hours[] =
+#include "aggregator/sql/compared_hours.sql.inc"
+		;
+	static const char link_days[] =
+#include "aggregator/sql/compared_link_days.sql.inc"
+		;
+
 	if (c->of_rows)
-		return SQL_ROWS;
-	return c->table->of_links ? SQL_LINK_DAYS : SQL_HOURS;
+		return rows;
+	return c->table->of_links ? link_days : hours;
 }
 
+/* Counts of dropped months are deleted, or about to be, so they are left
+ * out. */
 static void put_comparison(struct buf *sql, const struct compared *c)
 {
-	buf_puts(sql,
-		 "SELECT d, n_one, found[wrong[1]], length(wrong), wrong[1], "
-		 "is_dropped FROM (SELECT d, sumIf(n, is_one) AS n_one, "
-		 "CAST((groupArrayIf(m, NOT is_one), groupArrayIf(n, NOT "
-		 "is_one)), 'Map(String, UInt64)') AS found, "
-		 "arrayFilter(x -> found[x] != n_one, [");
-	put_names(sql, c);
-	buf_printf(sql,
-		   "%s]) AS wrong, d IN (SELECT toUInt32(unit) FROM settled "
-		   "WHERE kind = 'dropped_day') AS is_dropped FROM ("
-		   "SELECT d, '' AS m, n, true AS is_one FROM (%s) UNION ALL ",
-		   c->table->also ? c->table->also : "", one_of(c));
-	put_other(sql, c);
-	buf_puts(sql, ") WHERE ");
-	put_which_days(sql, c);
-	buf_puts(sql, " GROUP BY d HAVING notEmpty(wrong)) ORDER BY d");
+	static const char text[] =
+#include "aggregator/sql/comparison.sql.inc"
+		;
+	struct buf names = {0}, other = {0}, which_days = {0};
+
+	put_names(&names, c);
+	buf_puts(&names, c->table->also ? c->table->also : "");
+	put_other(&other, c);
+	put_which_days(&which_days, c);
+	const struct statement_blank blanks[] = {
+		{"dimensions", buf_cstr(&names)},
+		{"one", one_of(c)},
+		{"other", buf_cstr(&other)},
+		{"and_which_days", buf_cstr(&which_days)},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	sql->failed |= names.failed || other.failed || which_days.failed;
+	buf_free(&names);
+	buf_free(&other);
+	buf_free(&which_days);
 }
 
 /* A row is: day, one, other, dimensions, the first of them, dropped. */

@@ -8,7 +8,28 @@
 #include "aggregator/zone/civil.h"
 #include "common/buf.h"
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
 #include "common/clock.h"
+
+static void put_before_copy(struct buf *sql, const struct derived *copy)
+{
+	static const char text[] =
+#include "aggregator/sql/days_before_copy.sql.inc"
+		;
+	struct buf attempts = {0}, can_copy = {0};
+
+	day_attempts_put(&attempts);
+	day_attempts_put_can_copy(&can_copy, copy);
+	const struct statement_blank blanks[] = {
+		{"day_attempts", buf_cstr(&attempts)},
+		{"can_copy", buf_cstr(&can_copy)},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	sql->failed |= attempts.failed || can_copy.failed;
+	buf_free(&attempts);
+	buf_free(&can_copy);
+}
 
 /* Counts the days that have late clicks and are settled with them before they
  * are copied. */
@@ -23,12 +44,7 @@ static int count_before_copy(struct doctor *d, const struct derived *copy,
 
 	snprintf(closed, sizeof(closed), "%" PRId64,
 		 settling_now(&d->settling) - CLOCK_DAY - due);
-	buf_puts(&sql, "SELECT count() FROM ");
-	day_attempts_put(&sql);
-	buf_puts(&sql, "WHERE n_day > 0 AND n_hour > n_day AND ");
-	day_attempts_put_can_copy(&sql, copy);
-	buf_puts(&sql, " AND toInt64(d) * 1000 <= {closed:Int64} "
-		       "FORMAT TabSeparated");
+	put_before_copy(&sql, copy);
 	status = buf_cstr(&sql) ? clickhouse_numbers(d->ch, sql.data, params,
 						     ret, 1, err)
 				: error_set_nomem(err);

@@ -5,7 +5,6 @@
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
-#include "schemas/ingest_progress.h"
 
 /*
  * Events that are in no count: rows that collectors reported and that did not
@@ -51,20 +50,8 @@ static int read_short(struct short_days *days, struct error *err)
 	/* Hours that stats_hourly has lost are left out: their rows may
 	 * exist. */
 	static const char sql[] =
-		"SELECT toUInt32(toStartOfDay(h)) AS d, sum(n_reported), "
-		"sum(n_reported - n_counted) FROM (SELECT unit AS h, "
-		"argMax(rows, attempt) AS n_reported, max(attempt) AS newest, "
-		"argMax(settler, attempt) AS settled_by FROM settled "
-		"WHERE kind = 'hour' AND unit >= (SELECT max(unit) FROM "
-		"settled WHERE kind = 'kept_from') AND toStartOfDay(unit) "
-		"NOT IN (SELECT unit FROM settled WHERE kind = 'dropped_day') "
-		"GROUP BY h HAVING NOT endsWith(settled_by, ':settle')) AS p "
-		"INNER JOIN (SELECT hour AS e_hour, attempt AS e_attempt, "
-		"sum(events) AS n_counted FROM stats_hourly WHERE "
-		"dimension = 'total' GROUP BY e_hour, e_attempt) AS e "
-		"ON p.h = e.e_hour AND p.newest = e.e_attempt "
-		"WHERE n_reported > n_counted GROUP BY d ORDER BY d "
-		"FORMAT TabSeparated";
+#include "aggregator/sql/short_days.sql.inc"
+		;
 
 	if (clickhouse_rows(days->d->ch, sql, NULL, "nnn", take_short, days,
 			    err) < 0)
@@ -99,13 +86,8 @@ static int read_not_counted(struct clickhouse *ch, struct not_counted *ret,
 {
 	/* A block that was reported twice has the same offsets. */
 	static const char sql[] =
-		"SELECT sum(n_dead), sum(n_lost) FROM "
-		"(SELECT max(dead_lettered) AS n_dead, max(lost) AS n_lost "
-		"FROM ingest_progress WHERE inserted_at >= now64(3, 'UTC') - "
-		"toIntervalDay(1) AND dead_lettered + lost > 0 "
-		"AND " PROGRESS_IS_STREAM
-		" GROUP BY epoch, topic, partition, first, last) "
-		"FORMAT TabSeparated";
+#include "aggregator/sql/not_counted.sql.inc"
+		;
 	uint64_t n[2] = {0};
 
 	if (clickhouse_numbers(ch, sql, NULL, n, 2, err) < 0)

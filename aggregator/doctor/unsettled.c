@@ -13,9 +13,8 @@
 static int read_idle(struct doctor *d, int64_t *ret_ms, struct error *err)
 {
 	static const char sql[] =
-		"SELECT toUnixTimestamp64Milli(max(settled_at)), count() "
-		"FROM settled WHERE settled_at <= now64(3, 'UTC') "
-		"FORMAT TabSeparated";
+#include "aggregator/sql/last_settled.sql.inc"
+		;
 	uint64_t n[2] = {0};
 	int64_t idle;
 
@@ -76,16 +75,8 @@ static int count_overdue(struct doctor *d, struct buf *days, uint64_t *ret,
 			 struct error *err)
 {
 	static const char sql[] =
-		"SELECT countIf(since <= now64(3, 'UTC') - "
-		"toIntervalMillisecond({longest:Int64})) FROM (SELECT "
-		"intDiv(toUInt32(unit), 86400) * 86400 AS d, "
-		"maxIf(attempt, kind = 'link_day') AS n_day, "
-		"arrayMin(arrayMap(h -> if(h.1 > n_day, h.2, "
-		"now64(3, 'UTC')), groupArrayIf((attempt, settled_at), "
-		"kind = 'hour'))) AS since FROM settled "
-		"WHERE kind IN ('hour', 'link_day') "
-		"GROUP BY d HAVING has({days:Array(UInt32)}, d)) "
-		"FORMAT TabSeparated";
+#include "aggregator/sql/overdue_days.sql.inc"
+		;
 	char longest[24];
 	const struct clickhouse_param params[] = {
 		{"param_longest", longest},

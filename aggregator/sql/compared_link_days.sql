@@ -1,0 +1,8 @@
+SELECT toUInt32(toDateTime(day, 'UTC')) AS d, sum(pv) AS n
+FROM link_days
+WHERE (toDateTime(day, 'UTC'), attempt) IN (
+        SELECT unit, max(attempt)
+        FROM settled
+        WHERE kind = 'link_day'
+        GROUP BY unit)
+GROUP BY d
