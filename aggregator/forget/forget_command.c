@@ -23,7 +23,6 @@
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
-#include "schemas/ingest_progress.h"
 
 /* Collectors read the list every 15 s (collector/ingest/housekeeping.c). */
 #define HEARD_AFTER CLOCK_MINUTE
@@ -291,20 +290,8 @@ static int wait_for_collectors(struct forgetting *f, struct error *err)
 static int count_batches(struct forgetting *f, uint64_t *ret, struct error *err)
 {
 	static const char sql[] =
-		"SELECT count() FROM (SELECT '" PROGRESS_TOPIC_IMPORT
-		"' || identity AS log, epoch AS b_epoch, first AS b_first, "
-		"last AS b_last "
-		"FROM import_journal WHERE what = 'block' GROUP BY log, "
-		"b_epoch, b_first, b_last HAVING min(at) <= "
-		"fromUnixTimestamp64Milli({listed:Int64}, 'UTC') AND max(at) > "
-		"now64(3, 'UTC') - toIntervalMillisecond({longest:Int64})) "
-		"AS b LEFT JOIN (SELECT topic AS log, epoch AS r_epoch, "
-		"max(last) AS r_last, "
-		"1 AS r_known FROM ingest_progress WHERE startsWith(topic, "
-		"'" PROGRESS_TOPIC_IMPORT
-		"') GROUP BY log, r_epoch) AS r ON b.log = r.log "
-		"AND b.b_epoch = r.r_epoch "
-		"WHERE r_known = 0 OR b_last > r_last FORMAT TabSeparated";
+#include "aggregator/sql/forget_batches.sql.inc"
+		;
 	char listed[24], longest[24];
 	const struct clickhouse_param params[] = {{"param_listed", listed},
 						  {"param_longest", longest},

@@ -9,6 +9,7 @@
 #include "aggregator/forget/forget_sql.h"
 #include "aggregator/forget/process_name.h"
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
 #include "schemas/ingest_progress.h"
 
 enum {
@@ -132,16 +133,29 @@ static int insert_run_rows(struct forget_run *r, const char *sql,
 	return clickhouse_query(r->s->ch, sql, r->params, NULL, err);
 }
 
-/* These rows may be inserted twice: see collector/tools/rescore. */
+/* Inserts a row about the run.  It may be inserted twice: see
+ * collector/tools/rescore. */
+static int insert_run(struct forget_run *r, const char *state,
+		      struct error *err)
+{
+	static const char text[] =
+#include "aggregator/sql/forget_run.sql.inc"
+		;
+	const struct statement_blank blanks[] = {{"state", state},
+						 {NULL, NULL}};
+	struct buf sql = {0};
+	int status;
+
+	statement_put(&sql, text, blanks);
+	status = buf_cstr(&sql) ? insert_run_rows(r, sql.data, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	return status;
+}
+
 static int begin_run(struct forget_run *r, struct error *err)
 {
-	return insert_run_rows(
-		r,
-		"INSERT INTO rescored (day, run, state, rules, rows, hours, "
-		"at, host) SELECT toDate(toDateTime({start:UInt32}, 'UTC')), "
-		"{run:UInt64}, 'begun', 0, {rows:UInt64}, "
-		"{hours:Array(UInt32)}, now64(3, 'UTC'), {host:String}",
-		err);
+	return insert_run(r, "begun", err);
 }
 
 static int report_rescored_hours(struct forget_run *r, struct error *err)
@@ -155,13 +169,7 @@ static int end_run(struct forget_run *r, struct error *err)
 {
 	if (report_rescored_hours(r, err) < 0)
 		return -1;
-	return insert_run_rows(
-		r,
-		"INSERT INTO rescored (day, run, state, rules, rows, hours, "
-		"at, host) SELECT toDate(toDateTime({start:UInt32}, 'UTC')), "
-		"{run:UInt64}, 'done', 0, {rows:UInt64}, "
-		"{hours:Array(UInt32)}, now64(3, 'UTC'), {host:String}",
-		err);
+	return insert_run(r, "done", err);
 }
 
 /* --- a day ------------------------------------------------------------------
@@ -297,13 +305,8 @@ static int take_begun(void *arg, char **f, struct error *err)
 static int read_begun(struct begun_list *list, struct error *err)
 {
 	static const char sql[] =
-		"SELECT run, toUInt32(toDateTime(any(day), 'UTC')), any(rows), "
-		"any(hours), any(host), max(at) < now64(3, 'UTC') - "
-		"toIntervalMillisecond({longest:Int64}) FROM rescored WHERE "
-		"state = 'begun' AND rules = 0 AND import = '' AND "
-		"run NOT IN (SELECT run FROM rescored WHERE state = 'done') "
-		"GROUP BY run "
-		"FORMAT TabSeparated";
+#include "aggregator/sql/forget_runs_begun.sql.inc"
+		;
 	char longest[24];
 	const struct clickhouse_param params[] = {{"param_longest", longest},
 						  {NULL, NULL}};
@@ -320,11 +323,8 @@ static int wait_for_changes(const struct settling *s, struct app *app,
 			    struct error *err)
 {
 	static const char sql[] =
-		"SELECT count() FROM system.mutations WHERE database = "
-		"currentDatabase() AND table = 'clicks' AND NOT is_done AND "
-		"latest_fail_reason = '' AND "
-		"position(command, 'unique_identity = ') > 0 "
-		"FORMAT TabSeparated";
+#include "aggregator/sql/forget_mutations.sql.inc"
+		;
 	uint64_t running;
 
 	for (;;) {

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aggregator/settle/owner_days.h"
-#include "aggregator/settle/settle_sql.h"
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
 #include "common/clock.h"
 #include "common/hex.h"
 
@@ -166,35 +165,41 @@ static size_t put_visitors(struct buf *sql, struct digesting *from)
 	return n;
 }
 
+static int query_digests(struct clickhouse *ch, struct buf *visitors,
+			 struct digesting *taken, struct error *err)
+{
+	static const char text[] =
+#include "aggregator/sql/forget_digests.sql.inc"
+		;
+	const struct statement_blank blanks[] = {
+		{"visitors", buf_cstr(visitors)}, {NULL, NULL}};
+	struct buf sql = {0};
+	int status;
+
+	statement_put(&sql, text, blanks);
+	status = buf_cstr(&sql) && !visitors->failed
+			 ? clickhouse_rows(ch, sql.data, NULL, "nn",
+					   take_digests, taken, err)
+			 : error_set_nomem(err);
+	buf_free(&sql);
+	return status;
+}
+
 int forget_list_digest(struct clickhouse *ch, struct forget_list *list,
 		       struct error *err)
 {
 	struct digesting asked = {.list = list}, taken = {.list = list};
-	struct buf sql = {0};
+	struct buf visitors = {0};
 	int status = 0;
 
-	for (;;) {
-		buf_reset(&sql);
-		buf_puts(&sql,
-			 "SELECT arrayMap(unique_identity -> " SQL_VISITOR
-			 ", [v])[1], arrayMap(unique_identity "
-			 "-> " SQL_OWNER_VISITOR ", [v])[1] FROM (SELECT "
-			 "tupleElement(e, 1) AS n, tupleElement(e, 2) AS v "
-			 "FROM (SELECT arrayJoin([");
-		if (!put_visitors(&sql, &asked))
-			break;
-		buf_puts(&sql, "]) AS e)) ORDER BY n FORMAT TabSeparated");
-		status = buf_cstr(&sql)
-				 ? clickhouse_rows(ch, sql.data, NULL, "nn",
-						   take_digests, &taken, err)
-				 : error_set_nomem(err);
-		if (status < 0)
-			break;
+	while (status == 0 && put_visitors(&visitors, &asked)) {
+		status = query_digests(ch, &visitors, &taken, err);
+		buf_reset(&visitors);
 	}
 	if (status == 0 && next_visitor(&taken))
 		status =
 			error_set(err, ERROR_PROTOCOL, "fewer than were asked");
-	buf_free(&sql);
+	buf_free(&visitors);
 	return status < 0 ? error_wrap(err, "digests") : 0;
 }
 
@@ -214,18 +219,35 @@ int forget_list_read(struct clickhouse *ch, struct forget_list *ret,
 		     struct error *err)
 {
 	static const char sql[] =
-		"SELECT link_id, hex(visitor_id), "
-		"toUnixTimestamp64Milli(max(visits_until)) AS latest FROM "
-		"forgotten "
-		"GROUP BY link_id, visitor_id ORDER BY latest, link_id, "
-		"visitor_id "
-		"FORMAT TabSeparated";
+#include "aggregator/sql/forget_list.sql.inc"
+		;
 
 	*ret = (struct forget_list){0};
 	if (clickhouse_rows(ch, sql, NULL, "nsn", take_row, ret, err) == 0)
 		return 0;
 	forget_list_release(ret);
 	return error_wrap(err, "forgotten");
+}
+
+static void put_store(struct buf *sql, const struct forget_list *list)
+{
+	static const char text[] =
+#include "aggregator/sql/forget_store.sql.inc"
+		;
+	struct buf entries = {0};
+
+	for (size_t i = 0; i < list->count; i++)
+		buf_printf(&entries,
+			   "%s(toUInt64(%" PRIu64 "), '%s', toInt64(%" PRId64
+			   "))",
+			   i ? "," : "", list->items[i].link_id,
+			   list->items[i].visitor, list->items[i].until);
+	const struct statement_blank blanks[] = {
+		{"entries", buf_cstr(&entries)}, {NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	sql->failed |= entries.failed;
+	buf_free(&entries);
 }
 
 int forget_list_store(struct clickhouse *ch, const struct forget_list *list,
@@ -238,18 +260,7 @@ int forget_list_store(struct clickhouse *ch, const struct forget_list *list,
 	int status;
 
 	clickhouse_escape(&name, by, strlen(by));
-	buf_puts(&sql,
-		 "INSERT INTO forgotten (link_id, visitor_id, visits_until, "
-		 "listed_by) SELECT e.1, toFixedString(unhex(e.2), 20), "
-		 "fromUnixTimestamp64Milli(e.3, 'UTC'), {by:String} "
-		 "FROM (SELECT arrayJoin([");
-	for (size_t i = 0; i < list->count; i++)
-		buf_printf(&sql,
-			   "%s(toUInt64(%" PRIu64 "), '%s', toInt64(%" PRId64
-			   "))",
-			   i ? "," : "", list->items[i].link_id,
-			   list->items[i].visitor, list->items[i].until);
-	buf_puts(&sql, "]) AS e)");
+	put_store(&sql, list);
 	params[0].value = buf_cstr(&name);
 	if (!buf_cstr(&sql) || !params[0].value)
 		status = error_set_nomem(err);

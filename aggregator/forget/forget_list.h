@@ -22,7 +22,8 @@ struct forget_entry {
 	char visitor[FORGET_VISITOR_DIGITS + 1]; /* "0A1F..."; "": a link */
 	/* Visits up to this time are forgotten, ms since 1970. */
 	int64_t until;
-	/* Digests of the visitor in sets: SQL_VISITOR, SQL_OWNER_VISITOR. */
+	/* Digests of the visitor in sets (aggregator/sql/forget_digests.sql).
+	 */
 	uint64_t digest, owner_digest;
 };
 

@@ -5,13 +5,11 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "aggregator/api/links/archive.h"
-#include "aggregator/settle/owner_days.h"
-#include "aggregator/settle/settle_sql.h"
 #include "aggregator/zone/civil.h"
+#include "common/clickhouse/statement.h"
 #include "common/clock.h"
 
-#define NOBODY "toFixedString('', 20)"
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* --- lists ------------------------------------------------------------------
  */
@@ -90,50 +88,89 @@ static void put_is_link(struct buf *sql, const struct forget_list *list)
 	buf_putc(sql, ')');
 }
 
+/* --- pieces -----------------------------------------------------------------
+ */
+
+/* Texts for blanks of the statements.  A statement names those that it needs.
+ */
+struct pieces {
+	struct buf partition, day; /* its start, seconds since 1970 */
+	struct buf is_link;	   /* the row is of a link of the list */
+	struct buf is_visitor;	/* the row, or x, is of a visitor of the list */
+	struct buf has_visitor; /* the row's sets, or states, have one */
+	struct buf columns;	/* of clicks, with what is left of them */
+};
+
+static void pieces_release(struct pieces *p, struct buf *sql)
+{
+	struct buf *const all[] = {&p->partition,   &p->day,
+				   &p->is_link,	    &p->is_visitor,
+				   &p->has_visitor, &p->columns};
+
+	for (size_t i = 0; i < COUNT(all); i++) {
+		sql->failed |= all[i]->failed;
+		buf_free(all[i]);
+	}
+}
+
+/* Fills the blanks of a statement about a table, or about `clicks`. */
+static void put_statement(struct buf *sql, const char *text, struct pieces *p,
+			  const char *table, const char *hours)
+{
+	const struct statement_blank blanks[] = {
+		{"table", table},
+		{"hours", hours},
+		{"partition", buf_cstr(&p->partition)},
+		{"day", buf_cstr(&p->day)},
+		{"is_link", buf_cstr(&p->is_link)},
+		{"is_visitor", buf_cstr(&p->is_visitor)},
+		{"has_visitor", buf_cstr(&p->has_visitor)},
+		{"columns", buf_cstr(&p->columns)},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+}
+
+/* Partitions are days in some tables, months in others. */
+static void put_partition(struct buf *sql, unsigned by, int64_t start)
+{
+	struct civil day = civil_from_days(start / CIVIL_DAY);
+
+	buf_printf(sql, "%04" PRId64 "%02d", day.year, day.month);
+	if (by == DERIVED_BY_DAY)
+		buf_printf(sql, "%02d", day.day);
+}
+
 /* --- rows -------------------------------------------------------------------
  */
 
-/* The earlier time of an event that came late, or was sent again, counts. */
+/* Writes a condition on a row.  The earlier time of an event that came late, or
+ * was sent again, counts. */
 static void put_is_visitor(struct buf *sql, const struct forget_list *list)
 {
+	static const char text[] =
+#include "aggregator/sql/parts/row_is_of_visitor.sql.inc"
+		;
+	struct buf identities = {0}, visitors = {0}, untils = {0};
+
 	if (!count_entries(list, VISITORS)) {
 		buf_puts(sql, "false");
 		return;
 	}
-	buf_puts(sql, "unique_identity IN (");
-	put_identities(sql, list);
-	buf_puts(sql, ") AND toUnixTimestamp64Milli(least(original_ts, "
-		      "append_time)) <= transform(hex(unique_identity), [");
-	put_each(sql, list, VISITORS, "'", "'");
-	buf_puts(sql, "], [");
-	put_untils(sql, list, 1, 0);
-	buf_puts(sql, "], toInt64(-1))");
-}
+	put_identities(&identities, list);
+	put_each(&visitors, list, VISITORS, "'", "'");
+	put_untils(&untils, list, 1, 0);
+	const struct statement_blank blanks[] = {
+		{"identities", buf_cstr(&identities)},
+		{"visitors", buf_cstr(&visitors)},
+		{"untils", buf_cstr(&untils)},
+		{NULL, NULL}};
 
-/* Partitions are days in some tables, months in others. */
-static void put_in_day(struct buf *sql, int64_t start)
-{
-	struct civil day = civil_from_days(start / CIVIL_DAY);
-
-	buf_printf(sql, " IN PARTITION ID '%04" PRId64 "%02d%02d' WHERE ",
-		   day.year, day.month, day.day);
-}
-
-static void put_in_month(struct buf *sql, int64_t start)
-{
-	struct civil day = civil_from_days(start / CIVIL_DAY);
-
-	buf_printf(sql, " IN PARTITION ID '%04" PRId64 "%02d' WHERE ", day.year,
-		   day.month);
-}
-
-static void put_is_left(struct buf *sql, const struct forget_list *list)
-{
-	put_is_visitor(sql, list);
-	buf_puts(sql, " OR (");
-	put_is_link(sql, list);
-	buf_puts(sql, " AND (unique_identity != " NOBODY
-		      " OR campaign != '' OR notEmpty(tags)))");
+	statement_put(sql, text, blanks);
+	sql->failed |= identities.failed || visitors.failed || untils.failed;
+	buf_free(&identities);
+	buf_free(&visitors);
+	buf_free(&untils);
 }
 
 /* A column of clicks, and the text that is left of it, "" for its type's
@@ -157,8 +194,6 @@ static const struct forgotten_column columns_of_links[] = {
 #define OF_LINK(text)			text
 #include "schemas/click_columns.inc"
 };
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static bool begins_with(const char *type, const char *word)
 {
@@ -220,11 +255,18 @@ static void put_columns_of_links(struct buf *sql,
 void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
 		       int64_t start)
 {
-	buf_puts(sql, "ALTER TABLE clicks UPDATE ");
-	put_columns_of_visitors(sql);
-	put_columns_of_links(sql, list);
-	put_in_day(sql, start);
-	put_is_left(sql, list);
+	static const char text[] =
+#include "aggregator/sql/forget_rows.sql.inc"
+		;
+	struct pieces p = {0};
+
+	put_partition(&p.partition, DERIVED_BY_DAY, start);
+	put_is_visitor(&p.is_visitor, list);
+	put_is_link(&p.is_link, list);
+	put_columns_of_visitors(&p.columns);
+	put_columns_of_links(&p.columns, list);
+	put_statement(sql, text, &p, NULL, NULL);
+	pieces_release(&p, sql);
 }
 
 /* --- counts of days whose rows are dropped ---------------------------------
@@ -239,14 +281,29 @@ void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
  */
 #define CLOCKS_AHEAD 300
 
-/* Digest of a visitor in a table's sets. */
+/* A digest of a visitor in a table's sets. */
 struct digest {
-	const char *of; /* SQL, from unique_identity */
 	const char *type;
 	bool of_owner;
 };
-static const struct digest of_link = {SQL_VISITOR, "UInt64", false};
-static const struct digest of_owner = {SQL_OWNER_VISITOR, "UInt32", true};
+static const struct digest of_link = {"UInt64", false};
+static const struct digest of_owner = {"UInt32", true};
+
+static void put_digests(struct buf *sql, const struct forget_list *list,
+			const struct digest *digest)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct forget_entry *e = &list->items[i];
+
+		if (e->link_id)
+			continue;
+		buf_printf(sql, "%s%" PRIu64, comma,
+			   digest->of_owner ? e->owner_digest : e->digest);
+		comma = ", ";
+	}
+}
 
 /*
  * Whether x is the digest of a visitor whose visits end after `slot`.  The list
@@ -257,31 +314,27 @@ static const struct digest of_owner = {SQL_OWNER_VISITOR, "UInt32", true};
 static void put_is_digest(struct buf *sql, const struct forget_list *list,
 			  const struct digest *digest)
 {
-	const char *comma = "";
+	static const char text[] =
+#include "aggregator/sql/parts/is_digest.sql.inc"
+		;
+	struct buf digests = {0}, untils = {0};
 
 	if (!count_entries(list, VISITORS)) {
 		buf_puts(sql, "false");
 		return;
 	}
-	buf_puts(sql, "transform(x, CAST([");
-	for (size_t i = 0; i < list->count; i++) {
-		const struct forget_entry *e = &list->items[i];
+	put_digests(&digests, list, digest);
+	put_untils(&untils, list, CLOCK_SECOND, CLOCKS_AHEAD);
+	const struct statement_blank blanks[] = {
+		{"digests", buf_cstr(&digests)},
+		{"type", digest->type},
+		{"untils", buf_cstr(&untils)},
+		{NULL, NULL}};
 
-		if (e->link_id)
-			continue;
-		buf_printf(sql, "%s%" PRIu64, comma,
-			   digest->of_owner ? e->owner_digest : e->digest);
-		comma = ", ";
-	}
-	buf_printf(sql, "], 'Array(%s)'), [", digest->type);
-	put_untils(sql, list, CLOCK_SECOND, CLOCKS_AHEAD);
-	buf_puts(sql, "], toInt64(-1)) >= toInt64(toUnixTimestamp(slot))");
-}
-
-static void put_nobody(struct buf *sql, const struct digest *digest)
-{
-	buf_printf(sql, "arrayMap(unique_identity -> %s, [" NOBODY "])[1]",
-		   digest->of);
+	statement_put(sql, text, blanks);
+	sql->failed |= digests.failed || untils.failed;
+	buf_free(&digests);
+	buf_free(&untils);
 }
 
 /* Whether a set has a digest of the list. */
@@ -297,119 +350,54 @@ static void put_has(struct buf *sql, const struct forget_list *list,
 	buf_puts(sql, ", arrayConcat(people, others))");
 }
 
-static void put_nowhere(struct buf *sql)
-{
-	buf_puts(sql, "arrayMap(ip -> " SQL_ADDRESS ", [toIPv6('::')])[1]");
-}
-
 /*
  * After forgetting, a link's sets have at most one digest of visitors and one
- * of addresses; addresses are left when its visitors were forgotten one by one.
+ * of addresses (aggregator/sql/parts/slot_is_forgotten.sql); addresses are left
+ * when its visitors were forgotten one by one.
  */
-static void put_is_slot_left(struct buf *sql, const struct forget_list *list)
-{
-	put_has(sql, list, &of_link);
-	buf_puts(sql, " OR (");
-	put_is_link(sql, list);
-	buf_puts(sql, " AND (arrayExists(x -> x != ");
-	put_nobody(sql, &of_link);
-	buf_puts(sql, ", arrayConcat(people, others)) OR "
-		      "arrayExists(x -> x != ");
-	put_nowhere(sql);
-	buf_puts(sql, ", arrayConcat(people_ips, others_ips))))");
-}
-
-#define SQL_IS_DROPPED                                                         \
-	"d IN (SELECT toUInt32(unit) FROM settled WHERE kind = "               \
-	"'dropped_day') "
-
 void forget_sql_find(struct buf *sql, const struct forget_list *list,
 		     bool dropped_days)
 {
-	const char *at = dropped_days ? "slot" : "ts";
+	static const char in_rows[] =
+#include "aggregator/sql/forget_find_rows.sql.inc"
+		;
+	static const char in_slots[] =
+#include "aggregator/sql/forget_find_slots.sql.inc"
+		;
+	struct pieces p = {0};
 
-	buf_printf(sql,
-		   "SELECT toUInt32(toStartOfDay(%s)) AS d, count(), "
-		   "groupUniqArray(toUInt32(toStartOfHour(%s))) FROM %s "
-		   "WHERE ",
-		   at, at, dropped_days ? "sealed_slots" : "clicks");
+	put_is_link(&p.is_link, list);
 	if (dropped_days)
-		put_is_slot_left(sql, list);
+		put_has(&p.has_visitor, list, &of_link);
 	else
-		put_is_left(sql, list);
-	buf_printf(sql, " GROUP BY d%s ORDER BY d FORMAT TabSeparated",
-		   dropped_days ? " HAVING " SQL_IS_DROPPED : "");
+		put_is_visitor(&p.is_visitor, list);
+	put_statement(sql, dropped_days ? in_slots : in_rows, &p, NULL, NULL);
+	pieces_release(&p, sql);
 }
 
-/* Writes two sets without forgotten digests; `forgotten` is the condition on a
- * digest x. */
-static void put_sets(struct buf *sql, const char *one, const char *other,
-		     struct buf *forgotten, struct buf *nobody)
+/* Fills the pieces of a statement about sets. */
+static void pieces_fill_sets(struct pieces *p,
+			     const struct derived_table *table,
+			     const struct forget_list *list,
+			     const struct digest *digest, int64_t start)
 {
-	const char *const columns[] = {one, other};
-
-	for (size_t i = 0; i < 2; i++)
-		buf_printf(sql,
-			   "%s%s = arraySort(arrayDistinct(arrayMap(x -> "
-			   "if(%s, %s, x), %s)))",
-			   i ? ", " : "", columns[i], buf_cstr(forgotten),
-			   buf_cstr(nobody), columns[i]);
-}
-
-/* Conditions and values that occur more than once in a statement. */
-struct pieces {
-	struct buf visitor; /* x is the digest of a visitor */
-	struct buf link;    /* the row belongs to a link of the list */
-	struct buf either;
-	/* Digests of no visitor and of no address. */
-	struct buf nobody, nowhere;
-};
-
-static void pieces_fill(struct pieces *p, const struct forget_list *list,
-			const struct digest *digest)
-{
-	put_is_digest(&p->visitor, list, digest);
-	put_is_link(&p->link, list);
-	buf_printf(&p->either, "%s OR %s", buf_cstr(&p->visitor),
-		   buf_cstr(&p->link));
-	put_nobody(&p->nobody, digest);
-	put_nowhere(&p->nowhere);
-}
-
-static void pieces_release(struct pieces *p, struct buf *sql)
-{
-	sql->failed |= p->visitor.failed | p->link.failed | p->either.failed |
-		       p->nobody.failed | p->nowhere.failed;
-	buf_free(&p->visitor);
-	buf_free(&p->link);
-	buf_free(&p->either);
-	buf_free(&p->nobody);
-	buf_free(&p->nowhere);
-}
-
-/* Begins a statement for the partition that has the day; a condition
- * follows. */
-static void put_partition(struct buf *sql, const struct derived_table *table,
-			  int64_t start)
-{
-	if (table->by == DERIVED_BY_DAY)
-		put_in_day(sql, start);
-	else
-		put_in_month(sql, start);
+	put_partition(&p->partition, table->by, start);
+	put_is_link(&p->is_link, list);
+	put_is_digest(&p->is_visitor, list, digest);
+	put_has(&p->has_visitor, list, digest);
 }
 
 static void put_owner_sets(struct buf *sql, const struct derived_table *table,
 			   const struct forget_list *list, int64_t start,
 			   const char *hours)
 {
+	static const char text[] =
+#include "aggregator/sql/forget_owner_sets.sql.inc"
+		;
 	struct pieces p = {0};
 
-	pieces_fill(&p, list, &of_owner);
-	buf_printf(sql, "ALTER TABLE %s UPDATE ", table->name);
-	put_sets(sql, "people", "others", &p.visitor, &p.nobody);
-	put_partition(sql, table, start);
-	buf_printf(sql, "toUInt32(toStartOfHour(slot)) IN %s AND ", hours);
-	put_has(sql, list, &of_owner);
+	pieces_fill_sets(&p, table, list, &of_owner, start);
+	put_statement(sql, text, &p, table->name, hours);
 	pieces_release(&p, sql);
 }
 
@@ -417,22 +405,15 @@ static void put_link_sets(struct buf *sql, const struct derived_table *table,
 			  const struct forget_list *list, int64_t start,
 			  const char *hours)
 {
+	static const char text[] =
+#include "aggregator/sql/forget_link_sets.sql.inc"
+		;
 	struct pieces p = {0};
 
-	pieces_fill(&p, list, &of_link);
-	buf_printf(sql, "ALTER TABLE %s UPDATE ", table->name);
-	put_sets(sql, "people", "others", &p.either, &p.nobody);
-	buf_puts(sql, ", ");
-	put_sets(sql, "people_ips", "others_ips", &p.link, &p.nowhere);
-	put_partition(sql, table, start);
-	buf_printf(sql, "toUInt32(toStartOfHour(slot)) IN %s AND (", hours);
-	put_is_slot_left(sql, list);
-	buf_putc(sql, ')');
+	pieces_fill_sets(&p, table, list, &of_link, start);
+	put_statement(sql, text, &p, table->name, hours);
 	pieces_release(&p, sql);
 }
-
-#define STATE_OF_NONE(type)                                                    \
-	"arrayReduce('uniqCombined64State(14)', CAST([], 'Array(" type ")'))"
 
 /*
  * A state has a visitor if it does not change when the visitor is added.  Up to
@@ -443,55 +424,60 @@ static void put_link_sets(struct buf *sql, const struct derived_table *table,
 static void put_state_has(struct buf *sql, const struct forget_list *list,
 			  const char *time)
 {
+	static const char text[] =
+#include "aggregator/sql/parts/state_has_visitor.sql.inc"
+		;
+	struct buf identities = {0}, untils = {0};
+
 	if (!count_entries(list, VISITORS)) {
 		buf_puts(sql, "false");
 		return;
 	}
-	buf_printf(sql,
-		   "arrayExists((x, u) -> toUnixTimestamp(%s) <= u AND "
-		   "finalizeAggregation(arrayReduce("
-		   "'uniqCombined64MergeState(14)', [visitors, "
-		   "initializeAggregation('uniqCombined64State(14)', x)])) = "
-		   "finalizeAggregation(visitors), [",
-		   time);
-	put_identities(sql, list);
-	buf_puts(sql, "], [");
-	put_untils(sql, list, CLOCK_SECOND, CLOCKS_AHEAD);
-	buf_puts(sql, "])");
+	put_identities(&identities, list);
+	put_untils(&untils, list, CLOCK_SECOND, CLOCKS_AHEAD);
+	const struct statement_blank blanks[] = {
+		{"time", time},
+		{"identities", buf_cstr(&identities)},
+		{"untils", buf_cstr(&untils)},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	sql->failed |= identities.failed || untils.failed;
+	buf_free(&identities);
+	buf_free(&untils);
 }
-
-#define NO_VISITORS  STATE_OF_NONE("FixedString(20)")
-#define NO_ADDRESSES STATE_OF_NONE("IPv6")
-#define NO_STATES                                                              \
-	"emptied = true, visitors = " NO_VISITORS                              \
-	", human_visitors = " NO_VISITORS ", ips = " NO_ADDRESSES              \
-	", human_ips = " NO_ADDRESSES
-
-#define HAS_STATES "NOT emptied AND finalizeAggregation(visitors) > 0 AND "
 
 /* The slot shows when a state's visits were. */
 static void put_states(struct buf *sql, const struct derived_table *table,
 		       const struct forget_list *list, int64_t start,
 		       const char *hours)
 {
-	buf_printf(sql, "ALTER TABLE %s UPDATE " NO_STATES, table->name);
-	put_partition(sql, table, start);
-	buf_printf(sql, "toUInt32(hour) IN %s AND " HAS_STATES, hours);
-	put_state_has(sql, list, "slot");
+	static const char text[] =
+#include "aggregator/sql/forget_states.sql.inc"
+		;
+	struct pieces p = {0};
+
+	put_partition(&p.partition, table->by, start);
+	put_state_has(&p.has_visitor, list, "slot");
+	put_statement(sql, text, &p, table->name, hours);
+	pieces_release(&p, sql);
 }
 
+/* A span is an hour, or the whole day. */
 static void put_spans(struct buf *sql, const struct derived_table *table,
 		      const struct forget_list *list, int64_t start,
 		      const char *hours)
 {
-	buf_printf(sql, "ALTER TABLE %s UPDATE " NO_STATES, table->name);
-	put_partition(sql, table, start);
-	buf_printf(sql,
-		   "has(if(span = 3600, CAST(%s, 'Array(UInt32)'), "
-		   "[toUInt32(%" PRId64
-		   ")]), toUInt32(span_start)) AND " HAS_STATES,
-		   hours, start);
-	put_state_has(sql, list, "span_start");
+	static const char text[] =
+#include "aggregator/sql/forget_spans.sql.inc"
+		;
+	struct pieces p = {0};
+
+	put_partition(&p.partition, table->by, start);
+	buf_printf(&p.day, "%" PRId64, start);
+	put_state_has(&p.has_visitor, list, "span_start");
+	put_statement(sql, text, &p, table->name, hours);
+	pieces_release(&p, sql);
 }
 
 void forget_sql_table(struct buf *sql, const struct derived_table *table,
@@ -519,27 +505,30 @@ void forget_sql_table(struct buf *sql, const struct derived_table *table,
 /* --- the archive ------------------------------------------------------------
  */
 
-static void put_named_links(struct buf *sql, const struct forget_list *list)
+static void put_archived(struct buf *sql, const struct forget_list *list,
+			 const char *text)
 {
-	put_is_link(sql, list);
-	buf_puts(sql, " AND state != '" ARCHIVE_FORGOTTEN "'");
+	struct pieces p = {0};
+
+	put_is_link(&p.is_link, list);
+	put_statement(sql, text, &p, NULL, NULL);
+	pieces_release(&p, sql);
 }
 
 void forget_sql_count_links(struct buf *sql, const struct forget_list *list)
 {
-	buf_puts(sql, "SELECT count() FROM links WHERE ");
-	put_named_links(sql, list);
-	buf_puts(sql, " FORMAT TabSeparated");
+	static const char text[] =
+#include "aggregator/sql/forget_archived_count.sql.inc"
+		;
+
+	put_archived(sql, list, text);
 }
 
 void forget_sql_links(struct buf *sql, const struct forget_list *list)
 {
-	buf_puts(sql,
-		 "ALTER TABLE links UPDATE state = '" ARCHIVE_FORGOTTEN
-		 "', url = '', owner = '', campaign = '', "
-		 "tags = CAST([], 'Array(LowCardinality(String))'), "
-		 "domain = '', description = '', account = '', creator = '', "
-		 "editor = '', targets = CAST(map(), "
-		 "'Map(LowCardinality(String), String)') WHERE ");
-	put_named_links(sql, list);
+	static const char text[] =
+#include "aggregator/sql/forget_archived.sql.inc"
+		;
+
+	put_archived(sql, list, text);
 }

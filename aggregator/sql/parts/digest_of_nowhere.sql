@@ -1,0 +1,3 @@
+arrayMap(ip ->
+    -- include: aggregator/sql/parts/digest_of_address.sql
+    , [toIPv6('::')])[1]
