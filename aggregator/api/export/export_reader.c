@@ -6,15 +6,13 @@
 #include <string.h>
 
 #include "aggregator/api/api_keys.h"
+#include "aggregator/api/export/export_links.h"
 #include "aggregator/settle/repeats.h"
 #include "common/clock.h"
 
 /* An answer is complete at this size, or after this time. */
 #define ANSWER_BYTES 32768
 #define ANSWER_MS    500
-
-#define SQL_MS(name) "fromUnixTimestamp64Milli({" name ":Int64}, 'UTC')"
-#define SQL_IN_RANGE "ts >= " SQL_MS("from") " AND ts < " SQL_MS("to") " "
 
 void export_reader_release(struct export_reader *r)
 {
@@ -23,12 +21,14 @@ void export_reader_release(struct export_reader *r)
 }
 
 /* The range has all of its rows.  But both rows of an event that was sent twice
- * may count as clicks until its hour is settled, which is soon. */
+ * may count as clicks until its hour is settled, which is soon: see repeats.h.
+ */
 static int check_repeats(const struct export_range *range, struct call *call,
 			 struct error *err)
 {
-	static const char sql[] = "SELECT count() FROM " REPEATS_SQL(
-		SQL_IN_RANGE, "{earliest:UInt32}");
+	static const char sql[] =
+#include "aggregator/sql/export_repeats.sql.inc"
+		;
 	char from[24], to[24], earliest[24];
 	const struct clickhouse_param params[] = {{"param_from", from},
 						  {"param_to", to},

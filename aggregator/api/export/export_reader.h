@@ -26,7 +26,7 @@ enum export_end {
 
 /* Rows that were read together.  Zeroed at first; its owner frees `rows`. */
 struct export_answer {
-	struct buf rows; /* ClickHouse's text of export_select */
+	struct buf rows; /* ClickHouse's answer to export_page.sql */
 	size_t count;
 	uint64_t total; /* rows of the export up to here */
 	enum export_end end;

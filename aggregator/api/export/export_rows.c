@@ -16,34 +16,32 @@ enum export_kind {
 	KIND_JSON,
 };
 
-/* Name, expression, letter for clickhouse_rows, kind.  docs/aggregator.md and
- * the OpenAPI description list the columns. */
+/* Name, letter for clickhouse_rows, kind, in the order of
+ * aggregator/sql/export_page.sql.  docs/aggregator.md and the OpenAPI
+ * description list the columns. */
 #define COLUMNS(X)                                                             \
-	X("time", "toUnixTimestamp64Milli(ts)", "n", KIND_TIME)                \
-	X("link_id", "link_id", "n", KIND_ID)                                  \
-	X("event_id", "event_id", "s", KIND_TEXT)                              \
-	X("code", "code", "s", KIND_TEXT)                                      \
-	X("domain", "domain", "s", KIND_TEXT)                                  \
-	X("owner", "owner", "s", KIND_TEXT)                                    \
-	X("campaign", "campaign", "s", KIND_TEXT)                              \
-	X("tags",                                                              \
-	  "if(empty(tags), '[]', toJSONString(arrayMap(x -> toValidUTF8(x), "  \
-	  "tags)))",                                                           \
-	  "s", KIND_JSON)                                                      \
-	X("outcome", "outcome", "s", KIND_TEXT)                                \
-	X("status", "status", "n", KIND_NUMBER)                                \
-	X("verdict", "verdict", "s", KIND_TEXT)                                \
-	X("country", "country", "s", KIND_TEXT)                                \
-	X("city", "city", "s", KIND_TEXT)                                      \
-	X("device_class", "device_class", "s", KIND_TEXT)                      \
-	X("os_family", "os_family", "s", KIND_TEXT)                            \
-	X("ua_family", "ua_family", "s", KIND_TEXT)                            \
-	X("language", "language", "s", KIND_TEXT)                              \
-	X("channel", "channel", "s", KIND_TEXT)                                \
-	X("referrer_host", "referrer_host", "s", KIND_TEXT)                    \
-	X("edge", "edge", "s", KIND_TEXT)
+	X("time", "n", KIND_TIME)                                              \
+	X("link_id", "n", KIND_ID)                                             \
+	X("event_id", "s", KIND_TEXT)                                          \
+	X("code", "s", KIND_TEXT)                                              \
+	X("domain", "s", KIND_TEXT)                                            \
+	X("owner", "s", KIND_TEXT)                                             \
+	X("campaign", "s", KIND_TEXT)                                          \
+	X("tags", "s", KIND_JSON)                                              \
+	X("outcome", "s", KIND_TEXT)                                           \
+	X("status", "n", KIND_NUMBER)                                          \
+	X("verdict", "s", KIND_TEXT)                                           \
+	X("country", "s", KIND_TEXT)                                           \
+	X("city", "s", KIND_TEXT)                                              \
+	X("device_class", "s", KIND_TEXT)                                      \
+	X("os_family", "s", KIND_TEXT)                                         \
+	X("ua_family", "s", KIND_TEXT)                                         \
+	X("language", "s", KIND_TEXT)                                          \
+	X("channel", "s", KIND_TEXT)                                           \
+	X("referrer_host", "s", KIND_TEXT)                                     \
+	X("edge", "s", KIND_TEXT)
 
-#define IS_COLUMN(name, expression, letter, kind) {name, kind},
+#define IS_COLUMN(name, letter, kind) {name, kind},
 static const struct {
 	const char *name;
 	enum export_kind kind;
@@ -61,10 +59,7 @@ enum {
 _Static_assert((int)FIELD_COUNT <= (int)CLICKHOUSE_FIELDS_MAX,
 	       "they can be read");
 
-#define IS_EXPRESSION(name, expression, letter, kind) expression ", "
-const char *const export_select =
-	COLUMNS(IS_EXPRESSION) "partition, offset, epoch, topic";
-#define IS_LETTER(name, expression, letter, kind) letter
+#define IS_LETTER(name, letter, kind) letter
 const char *const export_kinds = COLUMNS(IS_LETTER) "nnns";
 
 void export_rows_place(char *const *fields, struct export_place *ret)

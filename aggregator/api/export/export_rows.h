@@ -12,9 +12,8 @@
 #include "aggregator/api/export/export_question.h"
 #include "common/buf.h"
 
-/* The columns that are selected from `clicks`, and their kinds for
+/* The kinds of the columns that aggregator/sql/export_page.sql selects, for
  * clickhouse_rows. */
-extern const char *const export_select;
 extern const char *const export_kinds;
 
 /* Reads the place of a row from its fields. */

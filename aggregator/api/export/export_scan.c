@@ -6,6 +6,7 @@
 
 #include "aggregator/api/export/export_rows.h"
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
 #include "common/clock.h"
 
 /* Links in one query: they are in its text, which the server limits to 256 KiB.
@@ -121,7 +122,7 @@ static void put_links(struct buf *sql, const struct export_scan *s)
 {
 	if (s->all_links)
 		return;
-	buf_puts(sql, " AND link_id IN (SELECT arrayJoin(CAST('[");
+	buf_puts(sql, "AND link_id IN (SELECT arrayJoin(CAST('[");
 	for (size_t i = s->next_link; i < links_end(s); i++) {
 		if (i > s->next_link)
 			buf_putc(sql, ',');
@@ -130,53 +131,30 @@ static void put_links(struct buf *sql, const struct export_scan *s)
 	buf_puts(sql, "]', 'Array(UInt64)')))");
 }
 
-#define MS(name) "fromUnixTimestamp64Milli({" name ":Int64}, 'UTC')"
-
-/* Appends the condition for rows behind `last`.  The index knows only the first
- * two conditions. */
-static void put_after(struct buf *sql, const struct export_scan *s)
-{
-	if (!s->after)
-		return;
-	buf_puts(
-		sql,
-		" AND (ts >= " MS(
-			"next_day") " OR (link_id >= {link:UInt64} "
-				    "AND (link_id > {link:UInt64} OR ts >= " MS(
-					    "ts") ") AND "
-						  "(link_id > {link:UInt64} OR "
-						  "ts > " MS(
-							  "ts") " OR "
-								"(partition, "
-								"offset, "
-								"topic, epoch) "
-								"> "
-								"({partition:"
-								"UInt32}, "
-								"{offset:"
-								"UInt64}, "
-								"{topic:String}"
-								", "
-								"{epoch:UInt32}"
-								"))))");
-}
-
 static void put_sql(struct buf *sql, const struct export_scan *s)
 {
-	buf_printf(sql,
-		   "SELECT %s FROM clicks WHERE ts >= " MS(
-			   "from") " AND "
-				   "ts < " MS("to") " AND append_time < " MS(
-					   "append"),
-		   export_select);
-	put_links(sql, s);
-	put_after(sql, s);
-	/* Within one day this is the table's own order: rows are read, not
+	static const char text[] =
+#include "aggregator/sql/export_page.sql.inc"
+		;
+	/* Rows behind `last`.  The index knows only the first two conditions.
+	 */
+	static const char after[] =
+#include "aggregator/sql/parts/export_after.sql.inc"
+		;
+	struct buf links = {0};
+
+	put_links(&links, s);
+	/* Within one day the order is the table's own: rows are read, not
 	 * sorted. */
-	buf_printf(sql,
-		   " ORDER BY %slink_id, ts, partition, offset, topic, epoch "
-		   "LIMIT {max:UInt64} FORMAT TabSeparated",
-		   s->span > 1 ? "toDate(ts), " : "");
+	const struct statement_blank blanks[] = {
+		{"of_links", buf_cstr(&links)},
+		{"after", s->after ? after : NULL},
+		{"by_day", s->span > 1 ? "toDate(ts)," : NULL},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	sql->failed |= links.failed;
+	buf_free(&links);
 }
 
 static int take_place(void *arg, char **fields, struct error *err)
@@ -350,8 +328,8 @@ static int seek_day(struct export_scan *s, struct clickhouse *ch,
 		    struct error *err)
 {
 	static const char sql[] =
-		"SELECT count(), toUnixTimestamp64Milli(min(ts)) FROM clicks "
-		"WHERE toYYYYMMDD(ts) >= toYYYYMMDD(" MS("from") ")";
+#include "aggregator/sql/export_seek.sql.inc"
+		;
 	char from[24];
 	const struct clickhouse_param params[] = {{"param_from", from},
 						  {"max_threads", "1"},

@@ -46,8 +46,8 @@ bool export_scan_is_done(const struct export_scan *s);
  * done. */
 struct export_place export_scan_place(const struct export_scan *s);
 
-/* Appends up to `max` of the next rows, as ClickHouse writes export_select, and
- * steps on.  It may append fewer, or none, although there are more. */
+/* Appends up to `max` of the next rows, as ClickHouse writes export_page.sql,
+ * and steps on.  It may append fewer, or none, although there are more. */
 int export_scan_next(struct export_scan *s, struct clickhouse *ch, size_t max,
 		     struct buf *answer, size_t *ret_rows, struct error *err);
 

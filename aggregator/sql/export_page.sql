@@ -1,0 +1,16 @@
+-- @of_links@: AND link_id IN (SELECT arrayJoin(CAST('[1,2]', 'Array(UInt64)')))
+-- @after@: AND ts >= fromUnixTimestamp64Milli({next_day:Int64}, 'UTC')
+-- @by_day@: toDate(ts),
+SELECT toUnixTimestamp64Milli(ts), link_id, event_id, code, domain, owner, campaign,
+    if(empty(tags), '[]', toJSONString(arrayMap(x -> toValidUTF8(x), tags))), outcome, status,
+    verdict, country, city, device_class, os_family, ua_family, language, channel,
+    referrer_host, edge, partition, offset, epoch, topic
+FROM clicks
+WHERE ts >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+  AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+  AND append_time < fromUnixTimestamp64Milli({append:Int64}, 'UTC')
+  @of_links@
+  @after@
+ORDER BY @by_day@ link_id, ts, partition, offset, topic, epoch
+LIMIT {max:UInt64}
+FORMAT TabSeparated
