@@ -6,6 +6,7 @@
 
 #include "aggregator/settle/derived_tables.h"
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
 #include "common/clock.h"
 
 static int query_months_to_drop(const struct settling *s,
@@ -110,16 +111,16 @@ static int drop_partition(void *arg, char **f, struct error *err)
 static int drop_before(const struct settling *s, const char *table,
 		       const char *month, struct error *err)
 {
+	static const char text[] =
+#include "aggregator/sql/partitions_before.sql.inc"
+		;
+	const struct statement_blank blanks[] = {
+		{"table", table}, {"month", month}, {NULL, NULL}};
 	struct month_deletion d = {s, table};
 	struct buf sql = {0};
 	int status;
 
-	buf_printf(&sql,
-		   "SELECT DISTINCT partition_id FROM system.parts WHERE "
-		   "database = currentDatabase() AND table = '%s' AND active "
-		   "AND toUInt32OrZero(substring(partition_id, 1, 6)) < %s "
-		   "FORMAT TabSeparated",
-		   table, month);
+	statement_put(&sql, text, blanks);
 	status = buf_cstr(&sql) ? settling_for_each(s->ch, sql.data, NULL, "s",
 						    drop_partition, &d, err)
 				: error_set_nomem(err);
