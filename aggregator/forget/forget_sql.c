@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "aggregator/forget/forget_columns.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/statement.h"
 #include "common/clock.h"
@@ -98,7 +99,7 @@ struct pieces {
 	struct buf is_link;	   /* the row is of a link of the list */
 	struct buf is_visitor;	/* the row, or x, is of a visitor of the list */
 	struct buf has_visitor; /* the row's sets, or states, have one */
-	struct buf columns;	/* of clicks, with what is left of them */
+	struct buf columns;	/* with what is left of them */
 };
 
 static void pieces_release(struct pieces *p, struct buf *sql)
@@ -173,85 +174,6 @@ static void put_is_visitor(struct buf *sql, const struct forget_list *list)
 	buf_free(&untils);
 }
 
-/* A column of clicks, and the text that is left of it, "" for its type's
- * default; NULL: it is kept. */
-struct forgotten_column {
-	const char *name, *type, *left;
-};
-
-static const struct forgotten_column columns_of_visitors[] = {
-#define COLUMN(name, type, left, write) {#name, type, left},
-#define RUN(name, type, left, write)	{#name, type, left},
-#define PLACE(name, type, left, write)	{#name, type, left},
-#define AGENT(name, type, left, write)	{#name, type, left},
-#include "schemas/click_columns.inc"
-};
-
-static const struct forgotten_column columns_of_links[] = {
-#define COLUMN(name, type, left, write) {#name, type, left},
-#define RUN(name, type, left, write)	{#name, type, left},
-#define OF_VISITOR(text)		NULL
-#define OF_LINK(text)			text
-#include "schemas/click_columns.inc"
-};
-
-static bool begins_with(const char *type, const char *word)
-{
-	return !strncmp(type, word, strlen(word));
-}
-
-/* Types that are not named have no value that a literal gives. */
-static void put_left(struct buf *sql, const struct forgotten_column *c)
-{
-	if (begins_with(c->type, "LowCardinality(String)") ||
-	    begins_with(c->type, "String"))
-		buf_printf(sql, "'%s'", c->left);
-	else if (begins_with(c->type, "UInt") || begins_with(c->type, "Float"))
-		buf_puts(sql, "0");
-	else if (begins_with(c->type, "FixedString("))
-		buf_printf(sql, "toFixedString('', %s",
-			   c->type + strlen("FixedString("));
-	else if (begins_with(c->type, "IPv6"))
-		buf_puts(sql, "toIPv6('::')");
-	else if (begins_with(c->type, "Map("))
-		buf_printf(sql, "CAST(map(), '%s')", c->type);
-	else if (begins_with(c->type, "Array("))
-		buf_printf(sql, "CAST([], '%s')", c->type);
-	else
-		buf_printf(sql, "defaultValueOfTypeName('%s')", c->type);
-}
-
-static void put_columns_of_visitors(struct buf *sql)
-{
-	const char *comma = "";
-
-	for (size_t i = 0; i < COUNT(columns_of_visitors); i++) {
-		const struct forgotten_column *c = &columns_of_visitors[i];
-
-		if (!c->left)
-			continue;
-		buf_printf(sql, "%s%s = ", comma, c->name);
-		put_left(sql, c);
-		comma = ", ";
-	}
-}
-
-static void put_columns_of_links(struct buf *sql,
-				 const struct forget_list *list)
-{
-	for (size_t i = 0; i < COUNT(columns_of_links); i++) {
-		const struct forgotten_column *c = &columns_of_links[i];
-
-		if (!c->left)
-			continue;
-		buf_printf(sql, ", %s = if(", c->name);
-		put_is_link(sql, list);
-		buf_puts(sql, ", ");
-		put_left(sql, c);
-		buf_printf(sql, ", %s)", c->name);
-	}
-}
-
 void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
 		       int64_t start)
 {
@@ -263,8 +185,7 @@ void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
 	put_partition(&p.partition, DERIVED_BY_DAY, start);
 	put_is_visitor(&p.is_visitor, list);
 	put_is_link(&p.is_link, list);
-	put_columns_of_visitors(&p.columns);
-	put_columns_of_links(&p.columns, list);
+	forget_columns_put_clicks(&p.columns, buf_cstr(&p.is_link));
 	put_statement(sql, text, &p, NULL, NULL);
 	pieces_release(&p, sql);
 }
@@ -511,6 +432,7 @@ static void put_archived(struct buf *sql, const struct forget_list *list,
 	struct pieces p = {0};
 
 	put_is_link(&p.is_link, list);
+	forget_columns_put_links(&p.columns);
 	put_statement(sql, text, &p, NULL, NULL);
 	pieces_release(&p, sql);
 }

@@ -1,5 +1,6 @@
 """A column that is added in the places that CONTRIBUTING.md names, and in no other, is
-written, and forgotten as its line of schemas/click_columns.inc says."""
+written, and forgotten as its line of schemas/click_columns.inc, or of link_columns.inc,
+says."""
 import os
 import shutil
 import subprocess
@@ -15,6 +16,10 @@ from test_forget_events import LINK, OTHER, VISITOR, deleted_link, rich_click
 TABLE, COLUMNS = "schemas/clickhouse/clicks.sql", "schemas/click_columns.inc"
 IN_TABLE = "    trace_id        String CODEC(ZSTD),\n"
 IN_COLUMNS = ('COLUMN(trace_id, "String", OF_VISITOR(""), put_trace_id(row, click))\n')
+LINKS_TABLE, LINKS_COLUMNS = "schemas/clickhouse/links.sql", "schemas/link_columns.inc"
+IN_LINKS_TABLE = "    pass_path       Bool,\n"
+IN_LINKS_COLUMNS = (
+    'COLUMN(pass_path, "Bool", KEPT, rowbinary_u8(row, link->path_pass ? 1 : 0))\n')
 # The folders of build/ that the two programs need nothing of.
 LARGE = shutil.ignore_patterns("test", "tests", "mutants", "fuzz", "bin", "pycache",
                                "address*", "thread*", "dev")
@@ -39,7 +44,7 @@ def add_behind(path, line, added):
 
 @pytest.fixture
 def binaries(workdir):
-    """Returns the folder of the two programs, built with two more columns."""
+    """Returns the folder of the two programs, built with more columns."""
     copy = workdir / "copy"
     copy.mkdir()
     copy_sources(copy)
@@ -51,6 +56,11 @@ def binaries(workdir):
         'COLUMN(visits_at, "UInt16", OF_VISITOR(""), '
         "rowbinary_u16(row, (uint16_t)click->user_agent.len))\n"
         'COLUMN(plan, WORD, OF_LINK("none"), put_text(row, click->campaign))\n'))
+    add_behind(copy / LINKS_TABLE, IN_LINKS_TABLE, "    note            String,\n"
+               "    number          UInt64,\n")
+    add_behind(copy / LINKS_COLUMNS, IN_LINKS_COLUMNS, (
+        'COLUMN(note, "String", OF_LINK("nothing"), put_text(row, event->code))\n'
+        'COLUMN(number, "UInt64", OF_LINK(""), rowbinary_u64(row, link->link_id))\n'))
     environment = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
     done = subprocess.run(
         ["make", f"-j{os.cpu_count()}", "CFLAGS=-O1", "build/bin/collector",
@@ -79,20 +89,27 @@ def test_a_column_of_the_visitor_is_forgotten_in_old_rows_and_in_new_ones(
         return [(r["visited_with"], r["visits_at"], r["plan"])
                 for r in rows(clickhouse, order="link_id")]
 
+    def archived():
+        row, = rows(clickhouse, "note, number, state", "links FINAL")
+        return row["note"], row["number"], row["state"]
+
     run("migrate")
     kafka.produce(topics["topic_clicks"], [
         rich_click(link_id=1), rich_click(OTHER, link_id=2), rich_click(OTHER, link_id=LINK)])
     kafka.produce(topics["topic_links"], [deleted_link(LINK, 2)])
     whole = (CHROME, len(CHROME), "secret campaign")
     assert collect(topics["topic_clicks"]) == [whole] * 3
+    assert archived() == (f"code{LINK}", LINK, "deleted")
 
     run("forget", "--no-wait", "--visitor", VISITOR)
     run("forget", "--no-wait", "--link-id", str(LINK))
     expected = [("something", 0, "secret campaign"), whole, ("something", 0, "none")]
     stored = rows(clickhouse, order="link_id")
     assert [(r["visited_with"], r["visits_at"], r["plan"]) for r in stored] == expected
+    assert archived() == ("nothing", 0, "forgotten")
 
     for table in "clicks", "links", "ingest_progress":
         clickhouse.query(f"TRUNCATE TABLE {table}")
     assert collect(topics["topic_clicks"] + "-again") == expected
     assert rows(clickhouse, order="link_id") == stored
+    assert archived() == ("nothing", 0, "forgotten")
