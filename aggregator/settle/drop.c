@@ -649,14 +649,22 @@ int drop_delete_rows(const struct settling *s, struct drop_deleted *ret,
 
 int drop_clean(struct clickhouse *ch, uint64_t before, struct error *err)
 {
-	char condition[192];
+	static const char text[] =
+#include "aggregator/sql/conditions/dropped_sources.sql.inc"
+		;
+	char number[24];
+	const struct statement_blank blanks[] = {{"before", number},
+						 {NULL, NULL}};
+	struct buf condition = {0};
+	int status;
 
-	snprintf(condition, sizeof(condition),
-		 "attempt < %" PRIu64 " AND (toDateTime(day, 'UTC'), attempt) "
-		 "NOT IN (SELECT unit, max(attempt) FROM settled WHERE "
-		 "kind = 'dropped_day' GROUP BY unit)",
-		 before);
-	return settling_delete(ch, "dropped_sources", condition, err);
+	snprintf(number, sizeof(number), "%" PRIu64, before);
+	statement_put(&condition, text, blanks);
+	status = buf_cstr(&condition) ? settling_delete(ch, "dropped_sources",
+							condition.data, err)
+				      : error_set_nomem(err);
+	buf_free(&condition);
+	return status;
 }
 
 /* --- old days --------------------------------------------------------------
