@@ -19,7 +19,7 @@ MODEL = BUILD / "tests/model/test_model"
 ENGINE = {"SHORTLOOP_BIN": str(ROOT / BUILD / "bin")}
 # A test that takes this many times as long as it does without a mutant, and some
 # seconds, hangs.
-HUNG_FACTOR, HUNG_SECONDS = 10, 60
+HUNG_FACTOR, HUNG_SECONDS = 5, 60
 INTEGRATION_SECONDS = 600
 MAKE = ["make", "--no-print-directory", "B=" + str(BUILD), "CFLAGS=-O1"]
 GOALS = ["all", "unit-programs", "fault-programs"]
