@@ -44,7 +44,7 @@ static int add_hour(struct published_hours *hours, uint64_t start,
 	return 0;
 }
 
-/* A row is: PROGRESS_SQL_COLUMNS, starts, attempts. */
+/* A row is: the columns of progress_of_fields, starts, attempts. */
 static int take_hours(void *arg, char **f, struct error *err)
 {
 	const struct hours_reader *reader = arg;
@@ -68,11 +68,8 @@ int published_hours_read(struct clickhouse *ch, int64_t from, int64_t to,
 			 struct error *err)
 {
 	static const char sql[] =
-		"SELECT " PROGRESS_SQL_COLUMNS ", tupleElement("
-		"maxMapIf([toUInt32(unit)], [attempt], kind = 'hour' AND "
-		"unit >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "
-		"unit < toDateTime({to:UInt32}, 'UTC')) AS n_hours, 1), "
-		"tupleElement(n_hours, 2) FROM settled FORMAT TabSeparated";
+#include "aggregator/sql/published_hours.sql.inc"
+		;
 	char from_text[24], to_text[24];
 	const struct clickhouse_param params[] = {
 		{"param_from", from_text}, {"param_to", to_text}, {NULL, NULL}};

@@ -5,17 +5,13 @@
 #include <stdio.h>
 
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
 
 /* One aggregate returns all values of the newest version, and projections are
  * not considered: both save time that each answer would wait for. */
-#define LINKS_WHERE(condition)                                                 \
-	"SELECT l, c, toValidUTF8(v.1), v.2, toValidUTF8(v.3), v.4, g, "       \
-	"toUnixTimestamp64Milli(t), toUnixTimestamp64Milli(v.5), v.6, v.7 "    \
-	"FROM (SELECT link_id AS l, code AS c, argMax((url, state, owner, "    \
-	"ttl_class, expires_at, account, space), version) AS v, "              \
-	"max(generation) AS g, min(created_at) AS t FROM links "               \
-	"WHERE " condition " GROUP BY c, l ORDER BY l DESC LIMIT 1) "          \
-	"SETTINGS optimize_use_projections = 0 FORMAT TabSeparated"
+static const char archived_link[] =
+#include "aggregator/sql/archived_link.sql.inc"
+	;
 #define COLUMN_KINDS "nsssssnnnss"
 
 struct link_reader {
@@ -44,39 +40,50 @@ static int take_link(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-static int query_archived_link(struct clickhouse *ch, const char *sql,
-			       const char *param, const char *value,
+static int query_archived_link(struct clickhouse *ch, const char *condition,
+			       const struct clickhouse_param *params,
 			       struct archived_link *ret, struct error *err)
 {
-	const struct clickhouse_param params[] = {{param, value}, {NULL, NULL}};
+	const struct statement_blank blanks[] = {{"condition", condition},
+						 {NULL, NULL}};
 	struct link_reader reader = {.ret = ret};
+	struct buf sql = {0};
+	int status;
 
-	if (clickhouse_rows(ch, sql, params, COLUMN_KINDS, take_link, &reader,
-			    err) < 0)
-		return -1;
-	if (!reader.found)
+	statement_put(&sql, archived_link, blanks);
+	status = buf_cstr(&sql)
+			 ? clickhouse_rows(ch, sql.data, params, COLUMN_KINDS,
+					   take_link, &reader, err)
+			 : error_set_nomem(err);
+	buf_free(&sql);
+	if (status == 0 && !reader.found)
 		return error_set(err, ERROR_NOTFOUND,
 				 "no such link is in the archive");
-	return 0;
+	return status;
 }
 
 int archive_find_code(struct clickhouse *ch, const char *code,
 		      struct archived_link *ret, struct error *err)
 {
+	const struct clickhouse_param params[] = {{"param_code", code},
+						  {NULL, NULL}};
+
 	/* Generations are the upper bits of a link_id: the newest is the
 	 * greatest. */
-	return query_archived_link(ch, LINKS_WHERE("code = {code:String}"),
-				   "param_code", code, ret, err);
+	return query_archived_link(ch, "code = {code:String}", params, ret,
+				   err);
 }
 
 int archive_find_link(struct clickhouse *ch, uint64_t link_id,
 		      struct archived_link *ret, struct error *err)
 {
 	char id[24];
+	const struct clickhouse_param params[] = {{"param_id", id},
+						  {NULL, NULL}};
 
 	snprintf(id, sizeof(id), "%" PRIu64, link_id);
-	return query_archived_link(ch, LINKS_WHERE("link_id = {id:UInt64}"),
-				   "param_id", id, ret, err);
+	return query_archived_link(ch, "link_id = {id:UInt64}", params, ret,
+				   err);
 }
 
 struct owners_reader {
@@ -94,6 +101,19 @@ static int take_owner(void *arg, char **f, struct error *err)
 	return 0;
 }
 
+void archive_put_by_ids(struct buf *sql, const char *text, struct buf *ids)
+{
+	const struct statement_blank blanks[] = {{"ids", buf_cstr(ids)},
+						 {NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	sql->failed |= ids->failed;
+}
+
+static const char link_owners[] =
+#include "aggregator/sql/link_owners.sql.inc"
+	;
+
 int archive_find_owners(struct clickhouse *ch, const uint64_t *link_ids,
 			size_t count, archive_owner_fn *fn, void *arg,
 			struct error *err)
@@ -105,19 +125,10 @@ int archive_find_owners(struct clickhouse *ch, const uint64_t *link_ids,
 
 	for (size_t i = 0; i < count; i++)
 		buf_printf(&ids, "%s%" PRIu64, i ? "," : "", link_ids[i]);
-	if (buf_cstr(&ids))
-		buf_printf(
-			&sql,
-			"SELECT link_id, toValidUTF8(argMax(owner, "
-			"version)), argMax(account, version) FROM links "
-			"WHERE " ARCHIVE_HAS_ID("%s") " GROUP BY "
-						      "link_id" ARCHIVE_BY_LINK
-						      " FORMAT TabSeparated",
-			ids.data, ids.data);
-	status = ids.failed || !buf_cstr(&sql)
-			 ? error_set_nomem(err)
-			 : clickhouse_rows(ch, sql.data, params, "nss",
-					   take_owner, &reader, err);
+	archive_put_by_ids(&sql, link_owners, &ids);
+	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, params, "nss",
+						  take_owner, &reader, err)
+				: error_set_nomem(err);
 	buf_free(&ids);
 	buf_free(&sql);
 	return status;

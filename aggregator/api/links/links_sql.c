@@ -4,16 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "aggregator/api/links/archive.h"
+#include "common/clickhouse/statement.h"
 #include "common/uri.h"
-
-/* The expression of the index by_words, letter by letter: see the migration.
- * No filter has a control character, so none matches across two of the columns.
- */
-#define WORDS	  "lowerUTF8(concat(url, '\\n', description, '\\n', code))"
-#define HAS_WORDS WORDS " LIKE lowerUTF8({q:String})"
-/* The text may also be part of a URL, which is stored as a URI. */
-#define HAS_EITHER "(" HAS_WORDS " OR " WORDS " LIKE lowerUTF8({q_uri:String}))"
 
 /* --- parameters -------------------------------------------------------------
  */
@@ -181,33 +173,51 @@ void links_params_release(struct links_params *p)
 /* --- conditions -------------------------------------------------------------
  */
 
+/* The expression of the index by_words, letter by letter: see the migration.
+ * No filter has a control character, so none matches across two of the columns.
+ */
+static const char has_words[] =
+#include "aggregator/sql/parts/has_words.sql.inc"
+	;
+/* The text may also be part of a URL, which is stored as a URI. */
+static const char has_words_or_uri[] =
+#include "aggregator/sql/parts/has_words_or_uri.sql.inc"
+	;
+
+/* The conditions by enum links_filter. */
+static const char *const conditions[LINKS_FILTER_COUNT] = {
+	[LINKS_TEXT] = has_words,
+	[LINKS_TAG] = "has(tags, {tag:String})",
+	[LINKS_OWNER] = "owner = {owner:String}",
+	[LINKS_CAMPAIGN] = "campaign = {campaign:String}",
+	[LINKS_DOMAIN] = "domain = {domain:String}",
+	[LINKS_STATE] = "state = {state:String}",
+	/* A link from elsewhere may have a URL that is no URI. */
+	[LINKS_URL] = "url IN ({url:String}, {url_uri:String})",
+};
+
+static void put_filters(struct buf *sql, const struct links_query *q)
+{
+	const char *words = q->filters[LINKS_TEXT];
+
+	for (int i = 0; i < LINKS_FILTER_COUNT; i++) {
+		if (!q->filters[i])
+			continue;
+		buf_puts(sql, " AND ");
+		buf_puts(sql, i == LINKS_TEXT && differs_as_uri(words)
+				      ? has_words_or_uri
+				      : conditions[i]);
+	}
+}
+
 /*
  * The conditions of a question on `links`, defined in this place only.  They
  * are evaluated on rows of any version, and then on the newest.
  */
 static void put_where(struct buf *sql, const struct links_query *q)
 {
-	static const char *const conditions[LINKS_FILTER_COUNT] = {
-		[LINKS_TEXT] = (HAS_WORDS),
-		[LINKS_TAG] = "has(tags, {tag:String})",
-		[LINKS_OWNER] = "owner = {owner:String}",
-		[LINKS_CAMPAIGN] = "campaign = {campaign:String}",
-		[LINKS_DOMAIN] = "domain = {domain:String}",
-		[LINKS_STATE] = "state = {state:String}",
-		/* A link from elsewhere may have a URL that is no URI. */
-		[LINKS_URL] = "url IN ({url:String}, {url_uri:String})",
-	};
-	const char *words = q->filters[LINKS_TEXT];
-
 	buf_puts(sql, "1");
-	for (int i = 0; i < LINKS_FILTER_COUNT; i++) {
-		if (!q->filters[i])
-			continue;
-		buf_puts(sql, " AND ");
-		buf_puts(sql, i == LINKS_TEXT && differs_as_uri(words)
-				      ? HAS_EITHER
-				      : conditions[i]);
-	}
+	put_filters(sql, q);
 	if (q->bounds && q->bounds->has_owners)
 		buf_puts(sql, " AND owner IN (SELECT arrayJoin(splitByChar("
 			      "'\\n', {bound_owners:String})))");
@@ -223,207 +233,133 @@ static void put_where(struct buf *sql, const struct links_query *q)
 			      "{created_to:Int64}, 'UTC')");
 }
 
-#define AFTER "fromUnixTimestamp64Milli({number:Int64}, 'UTC')"
-
 const char links_sql_window[] =
-	"SELECT toUnixTimestamp64Milli(created_at) FROM links WHERE "
-	"created_at <= " AFTER " ORDER BY created_at DESC "
-	"LIMIT 1 OFFSET {candidates:UInt64} FORMAT TabSeparated";
-
-/* Clicks by people on the days that are counted. */
-#define DAYS                                                                   \
-	"link_days WHERE day >= toDate({since:UInt16}) AND "                   \
-	"day < toDate({until:UInt16}) AND "                                    \
-	"(toDateTime(day, 'UTC'), attempt) IN (SELECT unit, max(attempt) "     \
-	"FROM settled WHERE kind = 'link_day' AND "                            \
-	"unit >= toDateTime(toDate({since:UInt16}), 'UTC') AND "               \
-	"unit < toDateTime(toDate({until:UInt16}), 'UTC') GROUP BY unit)"
+#include "aggregator/sql/links_window.sql.inc"
+	;
 
 /* --- candidates -------------------------------------------------------------
+ *
+ * Candidates are selected as a place: (number, link_id, code).
  */
 
-/* Candidates are selected as a place: (number, link_id, code). */
-static void put_created(struct buf *sql, const struct links_query *q)
+static const char links_created[] =
+#include "aggregator/sql/parts/links_created.sql.inc"
+	;
+/* By clicks by people on the days that are counted. */
+static const char links_clicked[] =
+#include "aggregator/sql/parts/links_clicked.sql.inc"
+	;
+
+static void put_candidates(struct buf *sql, const struct links_query *q,
+			   enum links_part part, const char *where)
 {
-	buf_puts(sql, "SELECT toUInt64(greatest(0, "
-		      "toUnixTimestamp64Milli(created_at))) AS n_place, "
-		      "link_id, code AS a_code FROM links WHERE ");
-	put_where(sql, q);
-	buf_puts(sql, " AND created_at <= " AFTER " AND (created_at < " AFTER
-		      " OR link_id < {after_id:UInt64}) AND created_at >= "
-		      "fromUnixTimestamp64Milli({oldest:Int64}, 'UTC') "
-		      "ORDER BY created_at DESC, link_id DESC "
-		      "LIMIT {candidates:UInt64}");
-}
+	struct buf filters = {0};
+	const char *text =
+		part == LINKS_CLICKED ? links_clicked : links_created;
 
-static void put_clicked(struct buf *sql, const struct links_query *q)
-{
-	buf_puts(sql, "SELECT sum(effective) AS n_place, link_id, '' AS "
-		      "a_code FROM " DAYS);
-	if (links_query_filters(q)) {
-		buf_puts(sql, " AND link_id IN (SELECT link_id FROM links "
-			      "WHERE ");
-		put_where(sql, q);
-		buf_puts(sql, ")");
-	}
-	buf_puts(sql, " GROUP BY link_id HAVING n_place > 0 AND "
-		      "(n_place < {number:UInt64} OR "
-		      "(n_place = {number:UInt64} AND "
-		      "link_id < {after_id:UInt64})) "
-		      "ORDER BY n_place DESC, link_id DESC "
-		      "LIMIT {candidates:UInt64}");
-}
-
-/* --- pages ------------------------------------------------------------------
- */
-
-/* Selects the codes of the candidates. */
-static const char *codes_of(enum links_part part)
-{
-	return part == LINKS_CLICKED ? "SELECT arrayJoin(codes)"
-				     : "SELECT arrayJoin(picked).3";
-}
-
-/* The links of a page lie in as many places, and a thousand rows are read at
- * each: too few for a second thread without these settings.  Where more is
- * read, such small pieces cost more than they gain. */
-#define BY_ALL_THREADS                                                         \
-	" SETTINGS merge_tree_min_rows_for_concurrent_read = 1024, "           \
-	"merge_tree_min_bytes_for_concurrent_read = 65536"
-
-/* Selects the newest version of each candidate.  The code finds a link in the
- * table; the time of creation finds it in the projection, where the links of a
- * page lie together. */
-static void put_newest(struct buf *sql, enum links_part part)
-{
-	buf_printf(sql,
-		   "SELECT code, link_id, version, space, generation, state, "
-		   "ttl_class, created_at, changed_at, expires_at, url, "
-		   "redirect_status, owner, campaign, tags, domain, "
-		   "description, account, creator, editor, targets, "
-		   "not_before, max_visits FROM links WHERE code IN (%s) AND "
-		   "link_id IN (SELECT arrayJoin(picked).2)",
-		   codes_of(part));
-	if (part != LINKS_CLICKED)
-		buf_puts(sql, " AND created_at IN (SELECT "
-			      "fromUnixTimestamp64Milli(toInt64("
-			      "arrayJoin(picked).1), 'UTC'))");
-	buf_puts(sql, " ORDER BY version DESC LIMIT 1 BY code, "
-		      "link_id" BY_ALL_THREADS);
-}
-
-/* Selects the newest link of each code, which is the present one: generations
- * are the upper bits of a link_id. */
-static void put_present(struct buf *sql, enum links_part part)
-{
-	buf_printf(sql,
-		   "SELECT code AS present_code, max(link_id) AS present_id "
-		   "FROM links WHERE code IN (%s) GROUP BY code" BY_ALL_THREADS,
-		   codes_of(part));
-}
-
-/* The row has as many columns as the others; constants of the same name would
- * have to be of the same type. */
-static const char picked_row[] =
-	"SELECT 'picked', picked[-1].1, picked[-1].2, length(picked), "
-	"0 AS h1, 0 AS h2, 0 AS h3, '' AS h4, '' AS h5, '' AS h6, '' AS h7, "
-	"'' AS h8, '' AS h9, '' AS h10, '' AS h11, '' AS h12, '' AS h13, "
-	"'' AS h14, '' AS h15, '' AS h16, '' AS h17, 0 AS h18, 0 AS h19, "
-	"0 AS h20, 0 AS h21, 0 AS h22, 0 AS h23, 0 AS h24, 0 AS h25";
-
-/* The columns in the order of enum links_column. */
-static const char link_columns[] =
-	"toValidUTF8(code), toValidUTF8(url), toValidUTF8(state), "
-	"toValidUTF8(space), toValidUTF8(ttl_class), "
-	"toValidUTF8(description), toValidUTF8(owner), toValidUTF8(account), "
-	"toValidUTF8(campaign), toValidUTF8(domain), toValidUTF8(creator), "
-	"toValidUTF8(editor), toValidUTF8(toJSONString(tags)), "
-	"toValidUTF8(toJSONString(targets)), generation, version, "
-	"redirect_status, toUnixTimestamp64Milli(created_at), "
-	"toUnixTimestamp64Milli(changed_at), "
-	"toUnixTimestamp64Milli(expires_at), "
-	"toUnixTimestamp64Milli(not_before), max_visits";
-
-static void put_links(struct buf *sql, const struct links_query *q,
-		      enum links_part part)
-{
-	static const char *const clicks[] = {
-		[LINKS_BY_CREATION] = "toUInt64(0)",
-		[LINKS_CLICKED] = "n_place",
-		[LINKS_UNCLICKED] = "n_effective",
-	};
-
-	buf_puts(sql, "SELECT 'link', n_place, link_id, 0, (");
-	put_where(sql, q);
-	buf_printf(sql,
-		   ") AND state != '" ARCHIVE_FORGOTTEN
-		   "'%s, link_id = present_id, %s, ",
-		   part == LINKS_UNCLICKED ? " AND n_effective = 0" : "",
-		   clicks[part]);
-	buf_puts(sql, link_columns);
-	buf_puts(sql, " FROM (");
-	put_newest(sql, part);
-	buf_puts(sql, ") AS newest INNER JOIN (SELECT DISTINCT one.1 AS "
-		      "n_place, one.2 AS chosen_id FROM (SELECT "
-		      "arrayJoin(picked) AS one)) AS chosen ON "
-		      "newest.link_id = chosen.chosen_id INNER JOIN (");
-	put_present(sql, part);
-	buf_puts(sql, ") AS present ON newest.code = present.present_code");
-	if (part == LINKS_UNCLICKED)
-		buf_puts(sql, " LEFT JOIN (SELECT link_id AS clicked_id, "
-			      "sum(effective) AS n_effective FROM " DAYS
-			      " AND link_id IN (SELECT arrayJoin(picked).2) "
-			      "GROUP BY clicked_id) AS clicked ON "
-			      "newest.link_id = clicked.clicked_id");
-	buf_puts(sql, " ORDER BY n_place DESC, link_id DESC");
+	if (links_query_filters(q))
+		buf_printf(&filters,
+			   "AND link_id IN (SELECT link_id FROM links "
+			   "WHERE %s)",
+			   where);
+	statement_put(sql, text,
+		      (const struct statement_blank[]){
+			      {"where", where},
+			      {"filters", buf_cstr(&filters)},
+			      {NULL, NULL},
+		      });
+	sql->failed |= filters.failed;
+	buf_free(&filters);
 }
 
 /*
  * A scalar subquery has its own settings.  The indexes belong to the table's
  * own order, which ClickHouse does not choose by itself.
  */
-static void put_order(struct buf *sql, const struct links_query *q,
-		      const struct links_scan *scan)
+static const char *order_of(const struct links_query *q,
+			    const struct links_scan *scan)
 {
 	if (links_query_is_by_owner(q) && !scan->oldest_ms)
-		buf_puts(sql, " SETTINGS preferred_optimize_projection_name = "
-			      "'by_owner_and_creation'");
-	else if (scan->indexed)
-		buf_puts(sql, " SETTINGS optimize_use_projections = 0");
+		return "SETTINGS preferred_optimize_projection_name = "
+		       "'by_owner_and_creation'";
+	return scan->indexed ? "SETTINGS optimize_use_projections = 0" : NULL;
 }
 
-/* A window with too few candidates for a page returns none: the next round
- * picks them again, with those of all times. */
-static void put_picked(struct buf *sql, const struct links_query *q,
-		       const struct links_scan *scan)
-{
-	buf_puts(sql, "(SELECT arrayResize(groupArray((n_place, link_id, "
-		      "a_code)) AS every, if({oldest:Int64} > 0 AND "
-		      "length(every) < {candidates:UInt64}, 0, length(every))) "
-		      "FROM (");
-	if (scan->after.part == LINKS_CLICKED)
-		put_clicked(sql, q);
-	else
-		put_created(sql, q);
-	buf_putc(sql, ')');
-	put_order(sql, q, scan);
-	buf_puts(sql, ") AS picked");
-	/* The clicks of days have no codes. */
-	if (scan->after.part == LINKS_CLICKED)
-		buf_puts(sql,
-			 ", (SELECT groupArray(code) FROM links WHERE "
-			 "link_id IN (SELECT "
-			 "arrayJoin(picked).2)" ARCHIVE_BY_LINK ") AS codes");
-}
+/* --- pages ------------------------------------------------------------------
+ */
+
+/*
+ * A page is one statement.
+ *
+ * A window with too few candidates for a page returns none: the next round
+ * picks them again, with those of all times.
+ *
+ * The row 'picked' has as many columns as the others; constants of the same
+ * name would have to be of the same type.  The columns of a link are in the
+ * order of enum links_column.
+ *
+ * The newest version of each candidate is selected: the code finds a link in
+ * the table; the time of creation finds it in the projection, where the links
+ * of a page lie together.  So is the newest link of each code, which is the
+ * present one: generations are the upper bits of a link_id.
+ *
+ * The links of a page lie in as many places, and a thousand rows are read at
+ * each: too few for a second thread without the settings about concurrent
+ * reading.  Where more is read, such small pieces cost more than they gain.
+ */
+static const char links_page[] =
+#include "aggregator/sql/links_page.sql.inc"
+	;
+static const char picked_created_at[] =
+#include "aggregator/sql/parts/picked_created_at.sql.inc"
+	;
+static const char codes_of_clicked[] =
+#include "aggregator/sql/parts/codes_of_clicked.sql.inc"
+	;
+static const char clicks_of_picked[] =
+#include "aggregator/sql/parts/clicks_of_picked.sql.inc"
+	;
+
+/* The parts of a list differ in these.  The clicks of days have no codes,
+ * and no time of creation. */
+static const struct page_blanks {
+	const char *codes, *code, *times, *unclicked, *clicks, *join_clicks;
+} page_blanks[] = {
+	[LINKS_BY_CREATION] = {.code = "arrayJoin(picked).3",
+			       .times = picked_created_at,
+			       .clicks = "toUInt64(0)"},
+	[LINKS_CLICKED] = {.code = "arrayJoin(codes)",
+			   .codes = codes_of_clicked,
+			   .clicks = "n_place"},
+	[LINKS_UNCLICKED] = {.code = "arrayJoin(picked).3",
+			     .times = picked_created_at,
+			     .unclicked = "AND n_effective = 0",
+			     .clicks = "n_effective",
+			     .join_clicks = clicks_of_picked},
+};
 
 void links_sql_page(struct buf *sql, const struct links_query *q,
 		    const struct links_scan *scan)
 {
-	buf_puts(sql, "WITH ");
-	put_picked(sql, q, scan);
-	buf_putc(sql, ' ');
-	buf_puts(sql, picked_row);
-	buf_puts(sql, " UNION ALL SELECT * FROM (");
-	put_links(sql, q, scan->after.part);
-	buf_puts(sql, ") FORMAT TabSeparated");
+	const struct page_blanks *p = &page_blanks[scan->after.part];
+	struct buf where = {0}, candidates = {0};
+
+	put_where(&where, q);
+	put_candidates(&candidates, q, scan->after.part, buf_cstr(&where));
+	statement_put(sql, links_page,
+		      (const struct statement_blank[]){
+			      {"candidates", buf_cstr(&candidates)},
+			      {"order", order_of(q, scan)},
+			      {"where", buf_cstr(&where)},
+			      {"codes", p->codes},
+			      {"code", p->code},
+			      {"times", p->times},
+			      {"unclicked", p->unclicked},
+			      {"clicks", p->clicks},
+			      {"join_clicks", p->join_clicks},
+			      {NULL, NULL},
+		      });
+	sql->failed |= where.failed || candidates.failed;
+	buf_free(&where);
+	buf_free(&candidates);
 }

@@ -84,10 +84,8 @@ static int count_rows(struct call *call, const struct question *q,
 		      struct error *err)
 {
 	static const char sql[] =
-		"SELECT count() FROM clicks WHERE link_id = {link_id:UInt64} "
-		"AND ts >= toDateTime64({from:UInt32}, 3, 'UTC') "
-		"AND ts < toDateTime64({to:UInt32}, 3, 'UTC') "
-		"FORMAT TabSeparated";
+#include "aggregator/sql/rows_of_link.sql.inc"
+		;
 	int64_t most = rows_bound(call, q);
 	bool bounded = link_needs_rows(q);
 	size_t count = n->count;

@@ -285,6 +285,10 @@ static bool put_nameless(struct buf *ids, const struct top *t)
 	return ids->len > 0 || ids->failed;
 }
 
+static const char top_links_archived[] =
+#include "aggregator/sql/top_links_archived.sql.inc"
+	;
+
 /* Reads only the counted links, however many the archive has. */
 static int ask_archive(struct top *t, struct error *err)
 {
@@ -295,21 +299,8 @@ static int ask_archive(struct top *t, struct error *err)
 
 	if (!put_nameless(&ids, t))
 		return 0;
-	if (buf_cstr(&ids))
-		buf_printf(
-			&sql,
-			"SELECT link_id, toValidUTF8(any(code)), "
-			"toValidUTF8(argMax(url, version)), "
-			"toValidUTF8(argMax(owner, version)), "
-			"argMax(account, version), "
-			"argMax(state, version) FROM links "
-			"WHERE " ARCHIVE_HAS_ID("%s") " GROUP BY "
-						      "link_id" ARCHIVE_BY_LINK
-						      " FORMAT TabSeparated",
-			ids.data, ids.data);
-	status = ids.failed ? error_set_nomem(err)
-			    : run_bounded_query(t, &sql, &how, "nsssss",
-						take_archived, err);
+	archive_put_by_ids(&sql, top_links_archived, &ids);
+	status = run_bounded_query(t, &sql, &how, "nsssss", take_archived, err);
 	buf_free(&ids);
 	return status;
 }

@@ -88,11 +88,8 @@ static int fetch_link_days(struct call *call, const struct question *q,
 			   struct error *err)
 {
 	static const char sql[] =
-		"SELECT toUInt32(toDateTime(day, 'UTC')), attempt, pv, uv, ip, "
-		"human_uv, human_ip, effective, ineffective FROM link_days "
-		"WHERE link_id = {link_id:UInt64} AND "
-		"day >= toDate(toDateTime({from:UInt32}, 'UTC')) AND "
-		"day < toDate(toDateTime({to:UInt32}, 'UTC'))";
+#include "aggregator/sql/link_days_of_link.sql.inc"
+		;
 	char id[24], from[24], to[24];
 	const struct clickhouse_param params[] = {{"param_link_id", id},
 						  {"param_from", from},

@@ -15,32 +15,51 @@
 /* --- files ----------------------------------------------------------------
  */
 
-#define BLANKS_MAX 16
+#define BLANKS_MAX 32
 
 /* A statement, and what its blanks may be filled with: lines of the file and
- * of its parts, "-- @name@: SQL". */
+ * of its parts, "-- @name@: SQL", or "-- @name@: include FILE" for a part. */
 struct statement {
 	struct buf text;
 	struct statement_blank blanks[BLANKS_MAX + 1];
-	char lines[BLANKS_MAX][512];
+	struct buf fillings[BLANKS_MAX];
+	char names[BLANKS_MAX][64];
 	size_t count;
 };
 
-static void add_blank(struct statement *ret, const char *line)
+static bool has_blank(const struct statement *s, const char *name)
 {
-	char *name = ret->lines[ret->count], *end;
+	for (size_t i = 0; i < s->count; i++)
+		if (!strcmp(s->names[i], name))
+			return true;
+	return false;
+}
 
+static void read_file(const char *path, struct statement *s, struct buf *ret);
+
+/* Two parts may have the same blank. */
+static void add_blank(struct statement *ret, char *line)
+{
+	static const char include[] = "include ";
+	char *sql = strstr(line, "@: ");
+	struct buf *filling = &ret->fillings[ret->count];
+
+	assert_non_null(sql);
+	*sql = '\0';
+	sql += 3;
+	if (has_blank(ret, line))
+		return;
 	assert_in_range(ret->count, 0, BLANKS_MAX - 1);
-	assert_in_range(strlen(line), 1, sizeof(ret->lines[0]) - 1);
-	strcpy(name, line);
-	end = strstr(name, "@: ");
-	assert_non_null(end);
-	*end = '\0';
-	ret->blanks[ret->count++] = (struct statement_blank){name, end + 3};
+	assert_in_range(strlen(line), 1, sizeof(ret->names[0]) - 1);
+	strcpy(ret->names[ret->count++], line);
+	if (!strncmp(sql, include, strlen(include)))
+		read_file(sql + strlen(include), ret, filling);
+	else
+		buf_puts(filling, sql);
 }
 
 /* Appends the file, with the parts that it includes. */
-static void read_file(const char *path, struct statement *ret)
+static void read_file(const char *path, struct statement *s, struct buf *ret)
 {
 	static const char include[] = "-- include: ", blank[] = "-- @";
 	char line[512];
@@ -49,25 +68,35 @@ static void read_file(const char *path, struct statement *ret)
 	if (!file)
 		fail_msg("%s: cannot be read", path);
 	while (fgets(line, sizeof(line), file)) {
-		const char *text = line + strspn(line, " ");
+		char *text = line + strspn(line, " ");
 		bool is_include = !strncmp(text, include, strlen(include));
 		bool is_blank = !strncmp(text, blank, strlen(blank));
 
 		if (!is_include && !is_blank) {
-			buf_puts(&ret->text, line);
+			buf_puts(ret, line);
 			continue;
 		}
 		line[strcspn(line, "\n")] = '\0';
 		if (is_include)
-			read_file(text + strlen(include), ret);
+			read_file(text + strlen(include), s, ret);
 		else
-			add_blank(ret, text + strlen(blank));
+			add_blank(s, text + strlen(blank));
 	}
 	fclose(file);
 }
 
+static void read_statement(const char *path, struct statement *ret)
+{
+	read_file(path, ret, &ret->text);
+	for (size_t i = 0; i < ret->count; i++)
+		ret->blanks[i] = (struct statement_blank){
+			ret->names[i], buf_cstr(&ret->fillings[i])};
+}
+
 static void statement_release(struct statement *s)
 {
+	for (size_t i = 0; i < s->count; i++)
+		buf_free(&s->fillings[i]);
 	buf_free(&s->text);
 }
 
@@ -132,23 +161,33 @@ static void explain_statement(struct settled *t, const char *path,
 	buf_free(&sql);
 }
 
+/* A text that fills a blank may have blanks itself. */
+static void fill_blanks(const char *path, struct statement *s)
+{
+	while (strchr(buf_cstr(&s->text), '@')) {
+		struct buf sql = {0};
+
+		statement_put(&sql, s->text.data, s->blanks);
+		if (!buf_cstr(&sql))
+			fail_msg("%s: a blank has no line \"-- @name@: SQL\"",
+				 path);
+		buf_free(&s->text);
+		s->text = sql;
+	}
+}
+
 static void explain_filled(struct settled *t, const char *path,
 			   struct statement *statement)
 {
-	struct buf sql = {0};
-
-	statement_put(&sql, buf_cstr(&statement->text), statement->blanks);
-	if (!buf_cstr(&sql))
-		fail_msg("%s: a blank has no line \"-- @name@: SQL\"", path);
-	explain_statement(t, path, sql.data);
-	buf_free(&sql);
+	fill_blanks(path, statement);
+	explain_statement(t, path, buf_cstr(&statement->text));
 }
 
 static void explain_file(struct settled *t, const char *path)
 {
 	struct statement statement = {0};
 
-	read_file(path, &statement);
+	read_statement(path, &statement);
 	explain_filled(t, path, &statement);
 	statement_release(&statement);
 }
@@ -160,7 +199,7 @@ static void explain_condition(struct settled *t, const char *path)
 
 	buf_printf(&statement.text, "SELECT 1 FROM %.*s WHERE ",
 		   (int)strcspn(name, "."), name);
-	read_file(path, &statement);
+	read_statement(path, &statement);
 	explain_filled(t, path, &statement);
 	statement_release(&statement);
 }
@@ -229,7 +268,7 @@ static void compare_shared(struct settled *t, const char *path)
 	struct buf squeezed = {0};
 
 	(void)t;
-	read_file(path, &statement);
+	read_statement(path, &statement);
 	put_without_blanks(&squeezed, buf_cstr(&statement.text));
 	assert_non_null(buf_cstr(&squeezed));
 	for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++)

@@ -1,0 +1,6 @@
+SELECT toUnixTimestamp64Milli(created_at)
+FROM links
+WHERE created_at <= fromUnixTimestamp64Milli({number:Int64}, 'UTC')
+ORDER BY created_at DESC
+LIMIT 1 OFFSET {candidates:UInt64}
+FORMAT TabSeparated

@@ -1,0 +1,1 @@
+lowerUTF8(concat(url, '\n', description, '\n', code)) LIKE lowerUTF8({q:String})
