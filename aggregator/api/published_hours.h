@@ -42,10 +42,4 @@ void published_hours_leave_out(struct published_hours *hours,
 int published_hours_put(const struct published_hours *hours, struct buf *starts,
 			struct buf *attempts, struct error *err);
 
-/* SQL: whether a row of stats_hourly belongs to one of the hours, in the
- * table's order.  `starts` and `attempts` are the names of the parameters. */
-#define PUBLISHED_HOURS_SQL(starts, attempts)                                  \
-	"(hour, attempt) IN (arrayZip({" starts ":Array(DateTime('UTC'))}, "   \
-	"{" attempts ":Array(UInt64)}))"
-
 #endif

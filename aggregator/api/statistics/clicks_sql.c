@@ -1,9 +1,10 @@
 #include "aggregator/api/statistics/clicks_sql.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
-#include "aggregator/settle/repeats.h"
 #include "aggregator/zone/civil.h"
+#include "common/clickhouse/statement.h"
 
 static const char *const left[] = {
 	[BOTS_EXCLUDE] = "n_clicks - n_bots - n_prefetches",
@@ -11,11 +12,21 @@ static const char *const left[] = {
 	[BOTS_ONLY] = "n_bots + n_prefetches",
 };
 
+static const char is_human[] =
+#include "aggregator/sql/parts/is_human.sql.inc"
+	;
+static const char is_click[] =
+#include "aggregator/sql/parts/is_click.sql.inc"
+	;
+static const char is_not_human[] =
+#include "aggregator/sql/parts/is_not_human.sql.inc"
+	;
+
 /* The conditions on rows of `clicks` that count for visitors. */
 static const char *const conditions[] = {
-	[BOTS_EXCLUDE] = SQL_HUMAN,
-	[BOTS_INCLUDE] = SQL_CLICK,
-	[BOTS_ONLY] = SQL_OTHER,
+	[BOTS_EXCLUDE] = is_human,
+	[BOTS_INCLUDE] = is_click,
+	[BOTS_ONLY] = is_not_human,
 };
 
 const char *clicks_sql_left(enum bots_mode mode)
@@ -39,51 +50,50 @@ void clicks_sql_put_bucket(struct buf *sql, const char *seconds,
 	buf_puts(sql, "]', 'Array(Int64)'))");
 }
 
-#define SQL_TOTAL_ALONE "'total' AS answer_part, 0 AS bucket"
-
-void clicks_sql_put_intervals(struct buf *sql, const char *seconds,
+void clicks_sql_interval_fill(struct clicks_sql_interval *ret,
+			      const char *seconds,
 			      const struct buckets *buckets)
 {
+	*ret = (struct clicks_sql_interval){.answer_part = "'total'"};
 	if (buckets->count == 1) {
-		buf_puts(sql,
-			 "SELECT " SQL_TOTAL_ALONE ", " CLICKS_SQL_NO_VALUES);
+		buf_putc(&ret->bucket, '0');
 		return;
 	}
-	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
-		      "answer_part, ");
-	clicks_sql_put_bucket(sql, seconds, buckets);
-	buf_puts(sql, " AS bucket, " CLICKS_SQL_NO_VALUES);
+	ret->answer_part = "if(grouping(bucket) = 0, 'bucket', 'total')";
+	ret->sets = "GROUP BY GROUPING SETS ((bucket), ())";
+	clicks_sql_put_bucket(&ret->bucket, seconds, buckets);
 }
 
-void clicks_sql_put_sets(struct buf *sql, const struct buckets *buckets)
+void clicks_sql_interval_release(struct clicks_sql_interval *interval)
 {
-	if (buckets->count > 1)
-		buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
+	buf_free(&interval->bucket);
 }
+
+/* --- rows of `clicks` ---------------------------------------------------- */
 
 /* FUNCTION_THROW_IF_VALUE_IS_NON_ZERO */
 #define THROWN 395
 
-#define SQL_ASKED                                                              \
-	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
-	"ts < toDateTime64({to:UInt32}, 3, 'UTC') "
-/* A format string with one number, question.earliest. */
-#define SQL_ONCE(scope)                                                        \
-	" AND (outcome = 'repeated' OR "                                       \
-	"(epoch, topic, partition, offset) NOT IN "                            \
-	"(SELECT epoch, topic, partition, offset FROM " REPEATS_SQL(           \
-		scope SQL_ASKED, "%" PRId64) "))"
+static const char no_marked_row[] =
+#include "aggregator/sql/parts/no_marked_row.sql.inc"
+	;
+static const char is_counted_once[] =
+#include "aggregator/sql/parts/is_counted_once.sql.inc"
+	;
+static const char of_link_and[] = "link_id = {link_id:UInt64} AND";
 
 void clicks_sql_put_once(struct buf *sql, const struct question *q,
 			 bool of_link)
 {
-	if (!q->marked)
-		buf_puts(sql, " AND NOT throwIf(" REPEATS_SQL_MARKED ")");
-	else if (of_link)
-		buf_printf(sql, SQL_ONCE("link_id = {link_id:UInt64} AND "),
-			   q->earliest);
-	else
-		buf_printf(sql, SQL_ONCE(""), q->earliest);
+	char earliest[24];
+	const struct statement_blank blanks[] = {
+		{"scope", of_link ? of_link_and : NULL},
+		{"earliest", earliest},
+		{NULL, NULL},
+	};
+
+	snprintf(earliest, sizeof(earliest), "%" PRId64, q->earliest);
+	statement_put(sql, q->marked ? is_counted_once : no_marked_row, blanks);
 }
 
 bool clicks_sql_met_marked(const struct clickhouse *ch)
@@ -91,144 +101,129 @@ bool clicks_sql_met_marked(const struct clickhouse *ch)
 	return clickhouse_last_code(ch) == THROWN;
 }
 
+static const char rows_of_question[] =
+#include "aggregator/sql/parts/rows_of_question.sql.inc"
+	;
+static const char is_of_owners[] = "AND "
+#include "aggregator/sql/parts/is_of_owners.sql.inc"
+	;
+
 void clicks_sql_from_rows(struct buf *sql, const struct question *q,
 			  const struct clicks_scope *scope)
 {
-	buf_printf(sql,
-		   " FROM clicks WHERE %s"
-		   "ts >= toDateTime64({from:UInt32}, 3, 'UTC') "
-		   "AND ts < toDateTime64({to:UInt32}, 3, 'UTC')",
-		   scope->link ? "link_id = {link_id:UInt64} AND " : "");
-	if (scope->owners)
-		/* Clicks of no link have no owner. */
-		buf_puts(sql, " AND link_id != 0 AND has(splitByChar('\\n', "
-			      "{bound_owners:String}), toString(owner))");
-	clicks_sql_put_once(sql, q, scope->link);
-	filters_put_sql(&q->filters, sql);
+	struct buf once = {0}, filters = {0};
+
+	clicks_sql_put_once(&once, q, scope->link);
+	filters_put_sql(&q->filters, &filters);
+	statement_put(sql, rows_of_question,
+		      (const struct statement_blank[]){
+			      {"link", scope->link ? of_link_and : NULL},
+			      {"owners", scope->owners ? is_of_owners : NULL},
+			      {"once", buf_cstr(&once)},
+			      {"filters", buf_cstr(&filters)},
+			      {NULL, NULL},
+		      });
+	sql->failed |= once.failed || filters.failed;
+	buf_free(&once);
+	buf_free(&filters);
 }
 
-static void put_raw_counts(struct buf *sql, const struct question *q,
-			   const struct clicks_scope *scope, bool exact)
+/*
+ * Selects buckets, total and groups in one reading of the rows.
+ *
+ * The limit counts groups: each bucket, and the total, has a LIMIT BY value of
+ * its own.
+ */
+static const char clicks_at_once[] =
+#include "aggregator/sql/clicks_at_once.sql.inc"
+	;
+/* A dimension with several values makes several rows of one click, so that
+ * groups are selected apart from the total. */
+static const char clicks_of_rows[] =
+#include "aggregator/sql/clicks_of_rows.sql.inc"
+	;
+static const char groups_of_rows[] =
+#include "aggregator/sql/parts/groups_of_rows.sql.inc"
+	;
+
+/* Some of these fill the blanks of a statement about rows. */
+struct rows_texts {
+	struct clicks_sql_interval by;
+	struct buf second, rows, groups;
+	bool exact;
+};
+
+static void put_rows_statement(struct buf *sql, const char *text,
+			       const struct question *q, struct rows_texts *t)
 {
-	const char *unique = exact ? "uniqExactIf" : "uniqCombined64If(17)";
+	const struct dimension *first = q->group_by[0];
+	bool pair = q->group_by_count > 1;
+	const struct statement_blank blanks[] = {
+		{"answer_part", t->by.answer_part},
+		{"bucket", buf_cstr(&t->by.bucket)},
+		{"sets", t->by.sets},
+		{"is_bucket",
+		 t->by.sets ? "grouping(bucket) = 0, 'bucket'," : NULL},
+		{"bucket_set", t->by.sets ? "(bucket)," : NULL},
+		{"value", first ? first->expression : NULL},
+		{"second", buf_cstr(&t->second)},
+		{"values", pair ? "group_value, second_value" : "group_value"},
+		{"uniq", t->exact ? "uniqExactIf" : "uniqCombined64If(17)"},
+		{"condition", conditions[q->bots]},
+		{"rows", buf_cstr(&t->rows)},
+		{"left", left[q->bots]},
+		{"groups", buf_cstr(&t->groups)},
+		{NULL, NULL},
+	};
 
-	buf_printf(sql,
-		   SQL_COUNTS_OF_ROWS
-		   ", %s(unique_identity, %s) AS n_visitors, "
-		   "%s(ip, %s) AS n_ips",
-		   unique, conditions[q->bots], unique, conditions[q->bots]);
-	clicks_sql_from_rows(sql, q, scope);
+	statement_put(sql, text, blanks);
 }
 
-static void put_values(struct buf *sql, const struct question *q)
+static void rows_texts_fill(struct rows_texts *ret, const struct question *q,
+			    const struct buckets *buckets,
+			    const struct clicks_scope *scope)
 {
 	const struct dimension *second = q->group_by[1];
 
-	buf_printf(sql, "toValidUTF8(%s) AS group_value, ",
-		   q->group_by[0]->expression);
+	clicks_sql_interval_fill(&ret->by, "toUnixTimestamp(ts)", buckets);
 	if (second)
-		buf_printf(sql, "toValidUTF8(%s) AS second_value, ",
-			   second->expression);
+		buf_printf(&ret->second, "toValidUTF8(%s)", second->expression);
 	else
-		buf_puts(sql, "'' AS second_value, ");
+		buf_puts(&ret->second, "''");
+	clicks_sql_from_rows(&ret->rows, q, scope);
 }
 
-static const char *values_of(const struct question *q)
+static bool rows_texts_release(struct rows_texts *t)
 {
-	return q->group_by_count > 1 ? "group_value, second_value"
-				     : "group_value";
-}
+	bool failed = t->by.bucket.failed || t->second.failed ||
+		      t->rows.failed || t->groups.failed;
 
-static void put_order(struct buf *sql, const struct question *q)
-{
-	buf_printf(sql,
-		   " ORDER BY %s DESC, n_events DESC, group_value, "
-		   "second_value LIMIT {limit:UInt64}",
-		   left[q->bots]);
-}
-
-/* Selects buckets, total and groups in one reading of the rows. */
-static void put_at_once(struct buf *sql, const struct question *q,
-			const struct buckets *buckets,
-			const struct clicks_scope *scope, bool exact)
-{
-	bool buckets_too = buckets->count > 1;
-
-	buf_printf(sql,
-		   "SELECT * FROM (SELECT multiIf(grouping(group_value) = 0, "
-		   "'group', %s'total') AS answer_part, ",
-		   buckets_too ? "grouping(bucket) = 0, 'bucket', " : "");
-	if (buckets_too)
-		clicks_sql_put_bucket(sql, "toUnixTimestamp(ts)", buckets);
-	else
-		buf_putc(sql, '0');
-	buf_puts(sql, " AS bucket, ");
-	put_values(sql, q);
-	put_raw_counts(sql, q, scope, exact);
-	buf_printf(sql, " GROUP BY GROUPING SETS (%s(), (%s)))",
-		   buckets_too ? "(bucket), " : "", values_of(q));
-	put_order(sql, q);
-	/* The limit counts groups: each bucket, and the total, has a LIMIT BY
-	 * value of its own. */
-	buf_puts(sql, " BY if(answer_part = 'group', '', "
-		      "concat(answer_part, toString(bucket)))");
-}
-
-static void put_groups(struct buf *sql, const struct question *q,
-		       const struct clicks_scope *scope, bool exact)
-{
-	buf_puts(sql, " UNION ALL SELECT * FROM (SELECT 'group' AS "
-		      "answer_part, 0 AS bucket, ");
-	put_values(sql, q);
-	put_raw_counts(sql, q, scope, exact);
-	buf_printf(sql, " GROUP BY %s", values_of(q));
-	put_order(sql, q);
-	buf_putc(sql, ')');
-}
-
-/* A dimension with several values makes several rows of one click, so that
- * groups are selected apart from the total. */
-static void put_one_by_one(struct buf *sql, const struct question *q,
-			   const struct buckets *buckets,
-			   const struct clicks_scope *scope, bool exact)
-{
-	clicks_sql_put_intervals(sql, "toUnixTimestamp(ts)", buckets);
-	put_raw_counts(sql, q, scope, exact);
-	clicks_sql_put_sets(sql, buckets);
-	if (q->group_by_count)
-		put_groups(sql, q, scope, exact);
+	clicks_sql_interval_release(&t->by);
+	buf_free(&t->second);
+	buf_free(&t->rows);
+	buf_free(&t->groups);
+	return failed;
 }
 
 void clicks_sql_rows(struct buf *sql, const struct question *q,
 		     const struct buckets *buckets,
 		     const struct clicks_scope *scope, bool exact)
 {
-	if (q->group_by_count && !question_groups_many(q))
-		put_at_once(sql, q, buckets, scope, exact);
-	else
-		put_one_by_one(sql, q, buckets, scope, exact);
-	buf_puts(sql, " FORMAT TabSeparated");
+	bool many = question_groups_many(q);
+	struct rows_texts texts = {.exact = exact};
+
+	rows_texts_fill(&texts, q, buckets, scope);
+	if (q->group_by_count && many)
+		put_rows_statement(&texts.groups, groups_of_rows, q, &texts);
+	put_rows_statement(sql,
+			   q->group_by_count && !many ? clicks_at_once
+						      : clicks_of_rows,
+			   q, &texts);
+	sql->failed |= rows_texts_release(&texts);
 }
 
-/* --- sealed days ------------------------------------------------------------
+/* --- stretches of time without copied days --------------------------------
  */
-
-/* PREWHERE: otherwise ClickHouse compares the attempts of all links in the
- * granules that it reads, which took a quarter of the time of an answer. */
-#define SQL_OF_SEALED                                                          \
-	" FROM sealed_slots PREWHERE link_id = {link_id:UInt64} "              \
-	"WHERE slot >= toDateTime({from:UInt32}, 'UTC') "                      \
-	"AND slot < toDateTime({to:UInt32}, 'UTC') "                           \
-	"AND " COPIED_DAYS_SQL(                                                \
-		"days", "attempts",                                            \
-		"toUInt32(intDiv(toUnixTimestamp(slot), 86400) * 86400)")
-
-const struct clicks_sql_sets clicks_sql_sets[] = {
-	[BOTS_EXCLUDE] = {"people", "people_ips"},
-	[BOTS_INCLUDE] = {"arrayConcat(people, others)",
-			  "arrayConcat(people_ips, others_ips)"},
-	[BOTS_ONLY] = {"others", "others_ips"},
-};
 
 /* A column that bounds stretches of time: "name >= before 123 after". */
 struct time_column {
@@ -280,88 +275,152 @@ bool clicks_sql_put_open_hours(struct buf *sql, const struct question *q,
 			days);
 }
 
-/* Selects one row per slot of the time that is not sealed. */
-static void put_open_slots(struct buf *sql, const struct question *q,
-			   const char *open)
+/* --- sealed days ------------------------------------------------------------
+ *
+ * PREWHERE: otherwise ClickHouse compares the attempts of all links in the
+ * granules that it reads, which took a quarter of the time of an answer.
+ */
+
+const struct clicks_sql_sets clicks_sql_sets[] = {
+	[BOTS_EXCLUDE] = {"people", "people_ips"},
+	[BOTS_INCLUDE] = {"arrayConcat(people, others)",
+			  "arrayConcat(people_ips, others_ips)"},
+	[BOTS_ONLY] = {"others", "others_ips"},
+};
+
+static const char clicks_of_link[] =
+#include "aggregator/sql/clicks_of_link.sql.inc"
+	;
+static const char life_of_link[] =
+#include "aggregator/sql/life_of_link.sql.inc"
+	;
+static const char size_of_link[] =
+#include "aggregator/sql/size_of_link.sql.inc"
+	;
+static const char open_slots_of_link[] =
+#include "aggregator/sql/parts/open_slots_of_link.sql.inc"
+	;
+static const char open_rows_of_link[] =
+#include "aggregator/sql/parts/open_rows_of_link.sql.inc"
+	;
+
+void clicks_sql_put_open_part(struct buf *sql, const char *text,
+			      const struct question *q,
+			      const struct copied_days *days, bool of_link)
 {
-	buf_puts(sql, "SELECT " SQL_SLOT " AS s, " CLICKS_SQL_COUNTED ", ");
-	buf_printf(sql, "groupUniqArrayIf(" SQL_VISITOR ", %s) AS v, ",
-		   conditions[q->bots]);
-	buf_printf(sql, "groupUniqArrayIf(" SQL_ADDRESS ", %s) AS i ",
-		   conditions[q->bots]);
-	buf_printf(sql, "FROM clicks WHERE link_id = {link_id:UInt64}%s", open);
-	clicks_sql_put_once(sql, q, true);
-	buf_puts(sql, " GROUP BY s");
+	struct buf open = {0}, once = {0};
+
+	if (clicks_sql_put_open(&open, q, days)) {
+		const struct dimension *first = q->group_by[0];
+
+		clicks_sql_put_once(&once, q, of_link);
+		statement_put(
+			sql, text,
+			(const struct statement_blank[]){
+				{"open", buf_cstr(&open)},
+				{"once", buf_cstr(&once)},
+				{"condition", conditions[q->bots]},
+				{"value", first ? first->expression : NULL},
+				{NULL, NULL},
+			});
+	}
+	sql->failed |= open.failed || once.failed;
+	buf_free(&open);
+	buf_free(&once);
 }
 
-/* Selects one row per slot, from both sources. */
-static void put_slots(struct buf *sql, const struct question *q,
-		      const struct copied_days *sealed)
+/* Fills a statement about the slots of a link, from both sources. */
+static void put_slots(struct buf *sql, const char *text,
+		      const struct question *q, struct clicks_sql_interval *by,
+		      const struct copied_days *sealed, bool exact)
 {
-	struct buf open = {0};
+	const struct clicks_sql_sets *sets = &clicks_sql_sets[q->bots];
+	struct buf slots = {0};
 
-	buf_printf(sql,
-		   "(SELECT slot AS s, " CLICKS_SQL_SETTLED
-		   ", %s AS v, %s AS i" SQL_OF_SEALED,
-		   clicks_sql_sets[q->bots].visitors,
-		   clicks_sql_sets[q->bots].addresses);
-	if (clicks_sql_put_open(&open, q, sealed)) {
-		buf_puts(sql, " UNION ALL ");
-		put_open_slots(sql, q, buf_cstr(&open));
-	}
-	sql->failed |= open.failed;
-	buf_free(&open);
-	buf_putc(sql, ')');
+	clicks_sql_put_open_part(&slots, open_slots_of_link, q, sealed, true);
+	statement_put(sql, text,
+		      (const struct statement_blank[]){
+			      {"answer_part", by->answer_part},
+			      {"bucket", buf_cstr(&by->bucket)},
+			      {"sets", by->sets},
+			      {"uniq", exact ? "uniqExactArray"
+					     : "uniqCombined64Array(17)"},
+			      {"visitors", sets->visitors},
+			      {"addresses", sets->addresses},
+			      {"open_slots", buf_cstr(&slots)},
+			      {NULL, NULL},
+		      });
+	sql->failed |= by->bucket.failed || slots.failed;
+	buf_free(&slots);
 }
 
 void clicks_sql_sealed(struct buf *sql, const struct question *q,
 		       const struct buckets *buckets,
 		       const struct copied_days *sealed, bool exact)
 {
-	const char *unique =
-		exact ? "uniqExactArray" : "uniqCombined64Array(17)";
+	struct clicks_sql_interval by;
 
-	clicks_sql_put_intervals(sql, "toUnixTimestamp(s)", buckets);
-	buf_printf(sql,
-		   "sum(e) AS n_events, "
-		   "sum(c) AS n_clicks, sum(b) AS n_bots, "
-		   "sum(p) AS n_prefetches, %s(v) AS n_visitors, %s(i) AS "
-		   "n_ips FROM ",
-		   unique, unique);
-	put_slots(sql, q, sealed);
-	clicks_sql_put_sets(sql, buckets);
-	buf_puts(sql, " FORMAT TabSeparated");
+	clicks_sql_interval_fill(&by, "toUnixTimestamp(s)", buckets);
+	put_slots(sql, clicks_of_link, q, &by, sealed, exact);
+	clicks_sql_interval_release(&by);
 }
-
-#define SQL_ROW_TIME(which)                                                    \
-	"(SELECT toUnixTimestamp64Milli(" which "(ts)) FROM clicks WHERE "     \
-	"link_id = {link_id:UInt64} AND "                                      \
-	"ts >= toDateTime64({from:UInt32}, 3, 'UTC'))"
 
 void clicks_sql_life(struct buf *sql, const struct question *q,
 		     const struct copied_days *sealed)
 {
-	buf_puts(sql, "SELECT sum(e), sum(c), sum(b), sum(p), "
-		      "uniqCombined64Array(17)(v), uniqCombined64Array(17)(i), "
-		      "toUnixTimestamp(min(s)) * 1000, "
-		      "toUnixTimestamp(max(s)) * 1000, " SQL_ROW_TIME(
-			      "min") ", " SQL_ROW_TIME("max") " FROM ");
-	put_slots(sql, q, sealed);
-	buf_puts(sql, " FORMAT TabSeparated");
+	struct clicks_sql_interval none = {0};
+
+	put_slots(sql, life_of_link, q, &none, sealed, false);
+	clicks_sql_interval_release(&none);
 }
 
 void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
 			    const struct copied_days *sealed)
 {
-	struct buf open = {0};
+	struct buf rows = {0};
 
-	buf_puts(sql, "SELECT (SELECT sum(events)" SQL_OF_SEALED ")");
-	if (clicks_sql_put_open(&open, q, sealed))
-		buf_printf(sql,
-			   " + (SELECT count() FROM clicks "
-			   "WHERE link_id = {link_id:UInt64}%s)",
-			   buf_cstr(&open));
-	sql->failed |= open.failed;
-	buf_free(&open);
-	buf_puts(sql, " FORMAT TabSeparated");
+	clicks_sql_put_open_part(&rows, open_rows_of_link, q, sealed, true);
+	statement_put(sql, size_of_link,
+		      (const struct statement_blank[]){
+			      {"open_rows", buf_cstr(&rows)},
+			      {NULL, NULL},
+		      });
+	sql->failed |= rows.failed;
+	buf_free(&rows);
+}
+
+/* --- groups of settled values -----------------------------------------------
+ */
+
+const char clicks_sql_no_visitors[] =
+#include "aggregator/sql/parts/no_visitors.sql.inc"
+	;
+static const char answer_groups[] =
+#include "aggregator/sql/parts/answer_groups.sql.inc"
+	;
+static const char answer_left_out[] =
+#include "aggregator/sql/parts/answer_left_out.sql.inc"
+	;
+
+void clicks_sql_put_groups(struct buf *sql, const struct question *q,
+			   struct buf *source, const char *visitors)
+{
+	statement_put(sql, answer_groups,
+		      (const struct statement_blank[]){
+			      {"values", buf_cstr(source)},
+			      {"visitors_of_groups", visitors},
+			      {"left", left[q->bots]},
+			      {NULL, NULL},
+		      });
+	sql->failed |= source->failed;
+}
+
+void clicks_sql_put_left_out(struct buf *sql, struct buf *source)
+{
+	statement_put(sql, answer_left_out,
+		      (const struct statement_blank[]){
+			      {"rest", buf_cstr(source)},
+			      {NULL, NULL},
+		      });
+	sql->failed |= source->failed;
 }

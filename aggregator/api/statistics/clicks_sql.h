@@ -14,7 +14,6 @@
 
 #include "aggregator/api/statistics/question.h"
 #include "aggregator/settle/copied_days.h"
-#include "aggregator/settle/settle_sql.h"
 #include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
 
@@ -47,12 +46,6 @@ void clicks_sql_put_once(struct buf *sql, const struct question *q,
 /* Returns whether the last statement failed for that reason. */
 bool clicks_sql_met_marked(const struct clickhouse *ch);
 
-/* n_events, n_clicks, n_bots and n_prefetches of rows of `clicks`. */
-#define SQL_COUNTS_OF_ROWS                                                     \
-	"count() AS n_events, countIf(" SQL_CLICK ") AS n_clicks, "            \
-	"countIf(" SQL_BOT ") AS n_bots, "                                     \
-	"countIf(" SQL_PREFETCH ") AS n_prefetches"
-
 /* Counts rows of `clicks`, which is read once, or twice for a dimension of
  * which a click has several values.  Parameters: from, to, limit, those of the
  * scope and of the question's filters.  `exact`: visitors are counted one by
@@ -82,22 +75,6 @@ void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
 
 #define CLICKS_SQL_HOUR INT64_C(3600) /* seconds */
 
-/* The empty values that a bucket or a total has in the columns of groups. */
-#define CLICKS_SQL_NO_VALUES "'' AS group_value, '' AS second_value, "
-
-/* The counts of an answer from rows with e, c, b and p. */
-#define CLICKS_SQL_SUMS                                                        \
-	"sum(e) AS n_events, sum(c) AS n_clicks, sum(b) AS n_bots, "           \
-	"sum(p) AS n_prefetches"
-
-/* The columns e, c, b and p from rows of settled tables, and from groups of
- * rows of `clicks`. */
-#define CLICKS_SQL_SETTLED                                                     \
-	"events AS e, clicks AS c, bots AS b, prefetches AS p"
-#define CLICKS_SQL_COUNTED                                                     \
-	"count() AS e, countIf(" SQL_CLICK ") AS c, countIf(" SQL_BOT          \
-	") AS b, countIf(" SQL_PREFETCH ") AS p"
-
 /* An expression for the clicks that `mode` counts, over the aliases n_clicks,
  * n_bots and n_prefetches. */
 const char *clicks_sql_left(enum bots_mode mode);
@@ -117,12 +94,31 @@ extern const struct clicks_sql_sets clicks_sql_sets[];
 void clicks_sql_put_bucket(struct buf *sql, const char *seconds,
 			   const struct buckets *buckets);
 
-/* Begin and end a SELECT that counts by bucket and in total: put_intervals
- * writes "SELECT ..., " with the empty values of groups, put_sets writes the
- * end.  One bucket equals the total, so only the total is selected then. */
-void clicks_sql_put_intervals(struct buf *sql, const char *seconds,
+/*
+ * How a SELECT counts by bucket and in total: these fill its blanks
+ * @answer_part@, @bucket@ and @sets@.  One bucket equals the total, so only the
+ * total is selected then.  Release it.
+ */
+struct clicks_sql_interval {
+	const char *answer_part, *sets;
+	struct buf bucket;
+};
+void clicks_sql_interval_fill(struct clicks_sql_interval *ret,
+			      const char *seconds,
 			      const struct buckets *buckets);
-void clicks_sql_put_sets(struct buf *sql, const struct buckets *buckets);
+void clicks_sql_interval_release(struct clicks_sql_interval *interval);
+
+/* n_visitors and n_ips that are not known. */
+extern const char clicks_sql_no_visitors[];
+
+/*
+ * Append " UNION ALL" and a SELECT of the groups of settled values, or of the
+ * values that were left out, whose visitors are not known.  `source` selects v,
+ * e, c, b and p, and what `visitors` merges.
+ */
+void clicks_sql_put_groups(struct buf *sql, const struct question *q,
+			   struct buf *source, const char *visitors);
+void clicks_sql_put_left_out(struct buf *sql, struct buf *source);
 
 /* Appends the parts of the range that no copied day covers, as " AND ..." on
  * rows of `clicks`.  Returns false if there are none. */
@@ -132,5 +128,15 @@ bool clicks_sql_put_open(struct buf *sql, const struct question *q,
  * taken as a whole. */
 bool clicks_sql_put_open_hours(struct buf *sql, const struct question *q,
 			       const struct copied_days *days);
+
+/*
+ * Appends a part about the rows of `clicks` that no copied day covers, or
+ * nothing if there are none.  Its blanks are @open@ and @once@ (these rows, and
+ * each event once), @condition@ (rows that count for visitors) and @value@ (the
+ * dimension).  `of_link`: see clicks_sql_put_once.
+ */
+void clicks_sql_put_open_part(struct buf *sql, const char *text,
+			      const struct question *q,
+			      const struct copied_days *days, bool of_link);
 
 #endif

@@ -13,6 +13,7 @@
 #include "aggregator/api/statistics/total_clicks.h"
 #include "aggregator/api/statistics/total_sql.h"
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
 
 /*
  * The busiest links, or those whose clicks grow most.  They are counted first,
@@ -63,11 +64,34 @@ static void top_release(struct top *t)
 
 /* --- counts --------------------------------------------------------------- */
 
+static const char top_links[] =
+#include "aggregator/sql/top_links.sql.inc"
+	;
+static const char links_of_rows[] =
+#include "aggregator/sql/parts/links_of_rows.sql.inc"
+	;
+
+static void put_links_of_rows(struct buf *sql, const struct top *t)
+{
+	static const char is_now[] =
+		"ts >= toDateTime64({start:UInt32}, 3, 'UTC')";
+	struct buf rows = {0};
+
+	clicks_sql_from_rows(&rows, t->q, &t->scope);
+	statement_put(sql, links_of_rows,
+		      (const struct statement_blank[]){
+			      {"is_now", t->q->by_growth ? is_now : "true"},
+			      {"rows", buf_cstr(&rows)},
+			      {NULL, NULL},
+		      });
+	sql->failed |= rows.failed;
+	buf_free(&rows);
+}
+
 /* Selects link, is_now, n_events, n_clicks, n_bots and n_prefetches, with a row
  * for each of the two ranges. */
 static void put_counted(struct buf *sql, const struct top *t)
 {
-	bool grows = t->q->by_growth;
 	struct total_sources from;
 
 	if (t->owners.days.count) {
@@ -75,14 +99,7 @@ static void put_counted(struct buf *sql, const struct top *t)
 		return;
 	}
 	if (t->of_rows) {
-		buf_printf(sql,
-			   "SELECT link_id AS link, %s AS "
-			   "is_now, " SQL_COUNTS_OF_ROWS,
-			   grows ? "ts >= toDateTime64({start:UInt32}, 3, "
-				   "'UTC')"
-				 : "true");
-		clicks_sql_from_rows(sql, t->q, &t->scope);
-		buf_puts(sql, " AND link_id != 0 GROUP BY link, is_now");
+		put_links_of_rows(sql, t);
 		return;
 	}
 	from = total_answer_sources(&t->total);
@@ -91,21 +108,19 @@ static void put_counted(struct buf *sql, const struct top *t)
 
 static void put_busiest(struct buf *sql, const struct top *t)
 {
-	const char *left = clicks_sql_left(t->q->bots);
-	const char *rank = t->q->by_growth ? "m_left - m_before" : "m_left";
+	bool grows = t->q->by_growth;
+	struct buf counted = {0};
 
-	buf_printf(sql,
-		   "SELECT link, sumIf(n_events, is_now), "
-		   "sumIf(n_clicks, is_now), sumIf(n_bots, is_now), "
-		   "sumIf(n_prefetches, is_now), NULL, NULL, "
-		   "sumIf(%s, NOT is_now) AS m_before, "
-		   "sumIf(%s, is_now) AS m_left FROM (",
-		   left, left);
-	put_counted(sql, t);
-	buf_printf(sql,
-		   ") GROUP BY link HAVING %s > 0 ORDER BY %s DESC, link "
-		   "LIMIT {limit:UInt64} FORMAT TabSeparated",
-		   rank, rank);
+	put_counted(&counted, t);
+	statement_put(sql, top_links,
+		      (const struct statement_blank[]){
+			      {"left", clicks_sql_left(t->q->bots)},
+			      {"rank", grows ? "m_left - m_before" : "m_left"},
+			      {"counted", buf_cstr(&counted)},
+			      {NULL, NULL},
+		      });
+	sql->failed |= counted.failed;
+	buf_free(&counted);
 }
 
 static int take_counts(void *arg, char **f, struct error *err)
@@ -305,6 +320,26 @@ static int ask_archive(struct top *t, struct error *err)
 	return status;
 }
 
+static const char top_links_of_rows[] =
+#include "aggregator/sql/top_links_of_rows.sql.inc"
+	;
+
+static void put_nameless_of_rows(struct buf *sql, const struct top *t,
+				 struct buf *ids)
+{
+	struct buf rows = {0};
+
+	clicks_sql_from_rows(&rows, t->q, &t->scope);
+	statement_put(sql, top_links_of_rows,
+		      (const struct statement_blank[]){
+			      {"rows", buf_cstr(&rows)},
+			      {"ids", buf_cstr(ids)},
+			      {NULL, NULL},
+		      });
+	sql->failed |= rows.failed || ids->failed;
+	buf_free(&rows);
+}
+
 static int ask_rows(struct top *t, const struct question_params *params,
 		    struct error *err)
 {
@@ -313,17 +348,8 @@ static int ask_rows(struct top *t, const struct question_params *params,
 
 	if (!put_nameless(&ids, t))
 		return 0;
-	buf_puts(&sql, "SELECT link_id, toValidUTF8(any(code)), "
-		       "toValidUTF8(argMax(owner, ts))");
-	clicks_sql_from_rows(&sql, t->q, &t->scope);
-	if (buf_cstr(&ids))
-		buf_printf(&sql,
-			   " AND link_id IN (%s) GROUP BY link_id "
-			   "FORMAT TabSeparated",
-			   ids.data);
-	status = ids.failed ? error_set_nomem(err)
-			    : run_bounded_query(t, &sql, params, "nss",
-						take_clicked, err);
+	put_nameless_of_rows(&sql, t, &ids);
+	status = run_bounded_query(t, &sql, params, "nss", take_clicked, err);
 	buf_free(&ids);
 	return status;
 }

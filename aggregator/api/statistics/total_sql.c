@@ -1,47 +1,53 @@
 #include "aggregator/api/statistics/total_sql.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
-#include "aggregator/api/published_hours.h"
 #include "aggregator/api/statistics/clicks_sql.h"
 #include "aggregator/zone/civil.h"
+#include "common/clickhouse/statement.h"
 
 /* The states that count for visitors; none are kept for robots alone. */
 static const char *const states[] = {
-	[BOTS_EXCLUDE] = "human_",
-	[BOTS_INCLUDE] = "",
+	[BOTS_EXCLUDE] = ", human_visitors AS vi, human_ips AS ad",
+	[BOTS_INCLUDE] = ", visitors AS vi, ips AS ad",
 	[BOTS_ONLY] = NULL,
 };
 
 /* --- sources ----------------------------------------------------------------
+ *
+ * A source has one row per slot or span, and value: t, v, e, c, b, p, x; states
+ * vi and ad.
  */
 
-/* Conditions on stats_hourly: the newest published attempts of the requested
- * hours, which are listed or looked up. */
-#define SQL_SLOTS                                                              \
-	"slot >= toDateTime({from:UInt32}, 'UTC') AND "                        \
-	"slot < toDateTime({to:UInt32}, 'UTC') AND "
-#define SQL_LISTED SQL_SLOTS PUBLISHED_HOURS_SQL("hours", "hour_attempts")
-#define SQL_LOOKED_UP                                                          \
-	"hour >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "         \
-	"hour < toDateTime({to:UInt32}, 'UTC') AND " SQL_SLOTS                 \
-	"(hour, attempt) IN (SELECT unit, max(attempt) FROM settled "          \
-	"WHERE kind = 'hour' AND attempt <= {attempt:UInt64} AND "             \
-	"unit >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "         \
-	"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY unit)"
-
-/* A condition on stats_spans. */
-#define SQL_ROLLED                                                             \
-	"span_start >= toDateTime({from:UInt32}, 'UTC') AND "                  \
-	"span_start < toDateTime({to:UInt32}, 'UTC') AND " COPIED_DAYS_SQL(    \
-		"days", "attempts", "toUInt32(toStartOfDay(span_start))")
+/* The newest published attempts of the requested hours, which are listed or
+ * looked up. */
+static const char listed_hours[] =
+#include "aggregator/sql/parts/listed_hours.sql.inc"
+	;
+static const char looked_up_hours[] =
+#include "aggregator/sql/parts/looked_up_hours.sql.inc"
+	;
+static const char spans_of_hours[] =
+#include "aggregator/sql/parts/spans_of_hours.sql.inc"
+	;
+static const char spans_of_days[] =
+#include "aggregator/sql/parts/spans_of_days.sql.inc"
+	;
+/* The total of rows, one row per slot. */
+static const char spans_of_rows[] =
+#include "aggregator/sql/parts/spans_of_rows.sql.inc"
+	;
+static const char states_of_rows[] =
+#include "aggregator/sql/parts/states_of_rows.sql.inc"
+	;
 
 /* The parts of a row that are read, in any of the tables. */
 struct span_reading {
 	const char *dimension;
-	uint32_t span;	   /* span in stats_spans, seconds */
-	const char *state; /* state of visitors; NULL: not known */
-	bool rest;	   /* reads the rest instead of values */
+	uint32_t span;	    /* span in stats_spans, seconds */
+	const char *states; /* columns of visitors; NULL: not known */
+	bool rest;	    /* reads the rest instead of values */
 	/* A query that selects the only values to read; NULL: all. */
 	const char *only;
 };
@@ -55,18 +61,6 @@ static void put_which(struct buf *sql, const struct span_reading *what)
 		buf_printf(sql, " AND value IN (%s)", what->only);
 }
 
-static void put_columns(struct buf *sql, const char *at,
-			const struct span_reading *what)
-{
-	buf_printf(sql,
-		   "SELECT %s AS t, value AS v, events AS e, clicks AS c, "
-		   "bots AS b, prefetches AS p, emptied AS x",
-		   at);
-	if (what->state)
-		buf_printf(sql, ", %svisitors AS vi, %sips AS ad", what->state,
-			   what->state);
-}
-
 /* Appends " UNION ALL", except before the first SELECT. */
 static void put_union(struct buf *sql, size_t *count)
 {
@@ -74,134 +68,234 @@ static void put_union(struct buf *sql, size_t *count)
 		buf_puts(sql, " UNION ALL ");
 }
 
+static void put_settled(struct buf *sql, const char *text,
+			const struct span_reading *what, const char *hours,
+			const char *days)
+{
+	struct buf which = {0};
+	char span[16];
+
+	put_which(&which, what);
+	snprintf(span, sizeof(span), "%" PRIu32, what->span);
+	statement_put(sql, text,
+		      (const struct statement_blank[]){
+			      {"states", what->states},
+			      {"hours", hours},
+			      {"days", days},
+			      {"dimension", what->dimension},
+			      {"span", span},
+			      {"which", buf_cstr(&which)},
+			      {NULL, NULL},
+		      });
+	sql->failed |= which.failed;
+	buf_free(&which);
+}
+
 /* Selects hours that no rollup has; with `valued`, only those of its days. */
-static void put_slots(struct buf *sql, const struct question *q,
+static void put_hours(struct buf *sql, const struct question *q,
 		      const struct total_sources *from,
 		      const struct span_reading *what, size_t *count)
 {
-	struct buf open = {0};
+	static const char of_days[] = "AND has({value_days:Array(UInt32)}, "
+				      "toUInt32(toStartOfDay(slot)))";
+	struct buf open = {0}, hours = {0};
 
 	if (clicks_sql_put_open_hours(&open, q, from->rolled) &&
 	    (!from->valued || from->valued->count > from->rolled->count)) {
 		put_union(sql, count);
-		put_columns(sql, "slot", what);
-		buf_printf(sql,
-			   " FROM stats_hourly WHERE %s%s%s AND "
-			   "dimension = '%s' AND ",
-			   from->listed ? SQL_LISTED : SQL_LOOKED_UP,
-			   from->listed ? "" : buf_cstr(&open),
-			   from->valued ? " AND has({value_days:Array(UInt32)}"
-					  ", toUInt32(toStartOfDay(slot)))"
-					: "",
-			   what->dimension);
-		put_which(sql, what);
+		statement_put(&hours,
+			      from->listed ? listed_hours : looked_up_hours,
+			      (const struct statement_blank[]){
+				      {"open_hours", buf_cstr(&open)},
+				      {NULL, NULL},
+			      });
+		put_settled(sql, spans_of_hours, what, buf_cstr(&hours),
+			    from->valued ? of_days : NULL);
 	}
-	sql->failed |= open.failed;
+	sql->failed |= open.failed || hours.failed;
 	buf_free(&open);
+	buf_free(&hours);
 }
 
-/* Selects the total from rows, one row per slot. */
+static void put_states_of_rows(struct buf *sql, const struct question *q)
+{
+	statement_put(sql, states_of_rows,
+		      (const struct statement_blank[]){
+			      {"condition", clicks_sql_condition(q->bots)},
+			      {NULL, NULL},
+		      });
+}
+
 static void put_rows(struct buf *sql, const struct question *q,
 		     const struct copied_days *valued,
 		     const struct span_reading *what, size_t *count)
 {
-	struct buf open = {0};
+	struct buf open = {0}, once = {0}, of_rows = {0};
 
 	if (clicks_sql_put_open(&open, q, valued)) {
-		const char *of = clicks_sql_condition(q->bots);
-
 		put_union(sql, count);
-		buf_puts(sql, "SELECT " SQL_SLOT " AS t, '' AS v, "
-			      "" CLICKS_SQL_COUNTED ", false AS x");
-		if (what->state)
-			buf_printf(sql,
-				   ", uniqCombined64StateIf(14)("
-				   "unique_identity, %s) AS vi, "
-				   "uniqCombined64StateIf(14)(ip, %s) AS ad",
-				   of, of);
-		buf_printf(sql, " FROM clicks WHERE true%s", buf_cstr(&open));
-		clicks_sql_put_once(sql, q, false);
-		buf_puts(sql, " GROUP BY t");
+		clicks_sql_put_once(&once, q, false);
+		if (what->states)
+			put_states_of_rows(&of_rows, q);
+		statement_put(sql, spans_of_rows,
+			      (const struct statement_blank[]){
+				      {"states_of_rows", buf_cstr(&of_rows)},
+				      {"open", buf_cstr(&open)},
+				      {"once", buf_cstr(&once)},
+				      {NULL, NULL},
+			      });
 	}
-	sql->failed |= open.failed;
+	sql->failed |= open.failed || once.failed || of_rows.failed;
 	buf_free(&open);
+	buf_free(&once);
+	buf_free(&of_rows);
 }
 
-/* Selects one row per slot or span, and value: t, v, e, c, b, p, x; states vi
- * and ad. */
 static void put_source(struct buf *sql, const struct question *q,
 		       const struct total_sources *from,
 		       const struct span_reading *what)
 {
 	size_t count = 0;
 
-	buf_putc(sql, '(');
-	put_slots(sql, q, from, what, &count);
+	put_hours(sql, q, from, what, &count);
 	if (from->rolled->count) {
 		put_union(sql, &count);
-		put_columns(sql, "span_start", what);
-		buf_printf(sql,
-			   " FROM stats_spans WHERE " SQL_ROLLED
-			   " AND dimension = '%s' AND span = %" PRIu32 " AND ",
-			   what->dimension, what->span);
-		put_which(sql, what);
+		put_settled(sql, spans_of_days, what, NULL, NULL);
 	}
 	if (from->valued)
 		put_rows(sql, q, from->valued, what, &count);
-	buf_putc(sql, ')');
 }
 
 /* --- values of days ---------------------------------------------------------
  */
 
-#define SQL_OF_VALUES                                                          \
-	" FROM day_values WHERE "                                              \
-	"day >= toDate(toDateTime({from:UInt32}, 'UTC')) AND "                 \
-	"day <= toDate(toDateTime({to:UInt32}, 'UTC')) AND " COPIED_DAYS_SQL(  \
-		"value_days", "value_attempts",                                \
-		"toUInt32(toDateTime(day, 'UTC'))") " AND "
+static const char values_of_days[] =
+#include "aggregator/sql/parts/values_of_days.sql.inc"
+	;
+static const char open_values[] =
+#include "aggregator/sql/parts/open_values_of_all.sql.inc"
+	;
 
 /* Selects one row per value and day, or stretch of rows: v, e, c, b, p. */
 static void put_values(struct buf *sql, const struct question *q,
 		       const struct copied_days *valued,
 		       const struct span_reading *what)
 {
-	struct buf open = {0};
+	struct buf which = {0}, open = {0};
 
-	buf_printf(sql,
-		   "(SELECT value AS v, " CLICKS_SQL_SETTLED SQL_OF_VALUES
-		   "dimension = '%s' AND ",
-		   what->dimension);
-	put_which(sql, what);
-	if (!what->rest && clicks_sql_put_open(&open, q, valued)) {
-		buf_printf(sql,
-			   " UNION ALL SELECT %s AS v, " CLICKS_SQL_COUNTED
-			   " FROM clicks WHERE true%s",
-			   q->group_by[0]->expression, buf_cstr(&open));
-		clicks_sql_put_once(sql, q, false);
-		buf_puts(sql, " GROUP BY v");
-	}
-	buf_putc(sql, ')');
-	sql->failed |= open.failed;
+	put_which(&which, what);
+	if (!what->rest)
+		clicks_sql_put_open_part(&open, open_values, q, valued, false);
+	statement_put(sql, values_of_days,
+		      (const struct statement_blank[]){
+			      {"dimension", what->dimension},
+			      {"which", buf_cstr(&which)},
+			      {"open_values", buf_cstr(&open)},
+			      {NULL, NULL},
+		      });
+	sql->failed |= which.failed || open.failed;
+	buf_free(&which);
 	buf_free(&open);
 }
 
-/* --- counts -----------------------------------------------------------------
+/* --- groups -----------------------------------------------------------------
  */
 
-static void put_counts(struct buf *sql, const struct span_reading *what)
+static const char merged_visitors[] =
+#include "aggregator/sql/parts/merged_visitors.sql.inc"
+	;
+static const char answered_values[] =
+#include "aggregator/sql/parts/answered_values.sql.inc"
+	;
+
+static const char *visitors_of(const struct span_reading *what)
 {
-	buf_puts(sql, CLICKS_SQL_SUMS);
-	buf_puts(sql, what->state
-			      ? ", if(max(x), NULL, "
-				"uniqCombined64Merge(14)(vi)) AS n_visitors, "
-				"if(max(x), NULL, "
-				"uniqCombined64Merge(14)(ad)) AS n_ips"
-			      : ", CAST(NULL AS Nullable(UInt64)) AS "
-				"n_visitors, CAST(NULL AS Nullable(UInt64)) "
-				"AS n_ips");
-	buf_puts(sql, " FROM ");
+	return what->states ? merged_visitors : clicks_sql_no_visitors;
 }
+
+static void put_groups_source(struct buf *sql, const struct question *q,
+			      const struct total_sources *from,
+			      const struct span_reading *what)
+{
+	if (from->valued)
+		put_values(sql, q, from->valued, what);
+	else
+		put_source(sql, q, from, what);
+}
+
+/* Selects the values in the answer, found by counts alone: where there are many
+ * values, uniting the states of the others would be most of the cost. */
+static void put_answered(struct buf *sql, const struct question *q,
+			 const struct total_sources *from,
+			 const struct span_reading *groups)
+{
+	struct span_reading counts = *groups;
+	struct buf spans = {0};
+
+	counts.states = NULL;
+	put_source(&spans, q, from, &counts);
+	statement_put(sql, answered_values,
+		      (const struct statement_blank[]){
+			      {"spans", buf_cstr(&spans)},
+			      {"left", clicks_sql_left(q->bots)},
+			      {NULL, NULL},
+		      });
+	sql->failed |= spans.failed;
+	buf_free(&spans);
+}
+
+static void put_groups(struct buf *sql, const struct question *q,
+		       const struct total_sources *from)
+{
+	const struct dimension *d = q->group_by[0];
+	struct buf only = {0}, source = {0};
+	struct span_reading what = {
+		.dimension = d->name,
+		.span = CIVIL_DAY,
+		.states =
+			d->kind == DIMENSION_VISITORS ? states[q->bots] : NULL,
+	};
+
+	if (what.states && dimension_has_hundreds(d)) {
+		put_answered(&only, q, from, &what);
+		what.only = buf_cstr(&only);
+	}
+	put_groups_source(&source, q, from, &what);
+	clicks_sql_put_groups(sql, q, &source, visitors_of(&what));
+	sql->failed |= only.failed;
+	buf_free(&only);
+	buf_free(&source);
+}
+
+/* Hours have all values of dimensions with visitors. */
+static void put_left_out(struct buf *sql, const struct question *q,
+			 const struct total_sources *from)
+{
+	const struct span_reading rest = {
+		.dimension = q->group_by[0]->name,
+		.span = CIVIL_DAY,
+		.rest = true,
+	};
+	struct buf source = {0};
+
+	if (q->group_by[0]->kind == DIMENSION_VISITORS)
+		return;
+	put_groups_source(&source, q, from, &rest);
+	clicks_sql_put_left_out(sql, &source);
+	buf_free(&source);
+}
+
+/* --- answers ----------------------------------------------------------------
+ */
+
+/* Selects buckets and total from the same rows, which are read once. */
+static const char clicks_of_all[] =
+#include "aggregator/sql/clicks_of_all.sql.inc"
+	;
+/* Selects the total from longer spans, so that fewer states are united. */
+static const char clicks_of_all_apart[] =
+#include "aggregator/sql/clicks_of_all_apart.sql.inc"
+	;
 
 /* Returns the longest span that lies in one bucket wherever it begins; 0: slots
  * are needed. */
@@ -216,112 +310,61 @@ static uint32_t span_of(const struct buckets *buckets)
 	return days ? CIVIL_DAY : hours ? CLICKS_SQL_HOUR : 0;
 }
 
-/* Selects buckets and total from the same rows, which are read once. */
-static void put_together(struct buf *sql, const struct question *q,
-			 const struct buckets *buckets,
-			 const struct total_sources *from,
-			 const struct span_reading *total)
+/* Returns whether the total is selected from other spans than the buckets. */
+static bool needs_apart(const struct buckets *buckets,
+			const struct total_sources *from)
 {
-	clicks_sql_put_intervals(sql, "toUnixTimestamp(t)", buckets);
-	put_counts(sql, total);
-	put_source(sql, q, from, total);
-	clicks_sql_put_sets(sql, buckets);
+	return from->rolled->count && buckets->count > 1 &&
+	       span_of(buckets) != CIVIL_DAY;
 }
 
-/* Selects the total from longer spans, so that fewer states are united. */
-static void put_apart(struct buf *sql, const struct question *q,
-		      const struct buckets *buckets,
-		      const struct total_sources *from,
-		      const struct span_reading *total)
+static void put_source_of_buckets(struct buf *sql, const struct question *q,
+				  const struct buckets *buckets,
+				  const struct total_sources *from,
+				  const struct span_reading *total)
 {
 	static const struct copied_days none;
 	const struct total_sources slots = {&none, from->valued, false};
 	struct span_reading parts = *total;
 
 	parts.span = span_of(buckets);
-	buf_puts(sql, "SELECT 'bucket' AS answer_part, ");
-	clicks_sql_put_bucket(sql, "toUnixTimestamp(t)", buckets);
-	buf_puts(sql, " AS bucket, " CLICKS_SQL_NO_VALUES);
-	put_counts(sql, &parts);
 	put_source(sql, q, parts.span ? from : &slots, &parts);
-	buf_puts(sql, " GROUP BY bucket UNION ALL "
-		      "SELECT 'total' AS answer_part, 0 AS "
-		      "bucket, " CLICKS_SQL_NO_VALUES);
-	put_counts(sql, total);
-	put_source(sql, q, from, total);
 }
 
-static void put_groups_source(struct buf *sql, const struct question *q,
-			      const struct total_sources *from,
-			      const struct span_reading *what)
+/* These fill the blanks of both statements. */
+struct total_texts {
+	struct clicks_sql_interval by;
+	struct buf total, of_buckets, groups, left_out;
+};
+
+static void total_texts_fill(struct total_texts *ret, const struct question *q,
+			     const struct buckets *buckets,
+			     const struct total_sources *from,
+			     const struct span_reading *total)
 {
-	if (from->valued)
-		put_values(sql, q, from->valued, what);
-	else
-		put_source(sql, q, from, what);
-}
-
-#define SQL_ORDER " DESC, n_events DESC, group_value LIMIT {limit:UInt64}"
-
-/* Selects the values in the answer, found by counts alone: where there are many
- * values, uniting the states of the others would be most of the cost. */
-static void put_answered(struct buf *sql, const struct question *q,
-			 const struct total_sources *from,
-			 const struct span_reading *groups)
-{
-	struct span_reading counts = *groups;
-
-	counts.state = NULL;
-	buf_puts(sql, "SELECT arrayJoin(written) FROM (SELECT toValidUTF8(v) "
-		      "AS group_value, groupUniqArray(v) AS "
-		      "written, " CLICKS_SQL_SUMS " FROM ");
-	put_source(sql, q, from, &counts);
-	buf_printf(sql, " GROUP BY group_value ORDER BY %s" SQL_ORDER ")",
-		   clicks_sql_left(q->bots));
-}
-
-static void put_groups(struct buf *sql, const struct question *q,
-		       const struct total_sources *from)
-{
-	const struct dimension *d = q->group_by[0];
-	struct buf only = {0};
-	struct span_reading what = {
-		.dimension = d->name,
-		.span = CIVIL_DAY,
-		.state = d->kind == DIMENSION_VISITORS ? states[q->bots] : NULL,
-	};
-
-	if (what.state && dimension_has_hundreds(d)) {
-		put_answered(&only, q, from, &what);
-		what.only = buf_cstr(&only);
+	clicks_sql_interval_fill(&ret->by, "toUnixTimestamp(t)", buckets);
+	put_source(&ret->total, q, from, total);
+	if (needs_apart(buckets, from))
+		put_source_of_buckets(&ret->of_buckets, q, buckets, from,
+				      total);
+	if (q->group_by_count) {
+		put_groups(&ret->groups, q, from);
+		put_left_out(&ret->left_out, q, from);
 	}
-	buf_puts(sql, " UNION ALL SELECT * FROM (SELECT 'group' AS "
-		      "answer_part, 0 AS bucket, toValidUTF8(v) AS "
-		      "group_value, '' AS second_value, ");
-	put_counts(sql, &what);
-	put_groups_source(sql, q, from, &what);
-	buf_printf(sql, " GROUP BY group_value ORDER BY %s" SQL_ORDER ")",
-		   clicks_sql_left(q->bots));
-	sql->failed |= only.failed;
-	buf_free(&only);
 }
 
-/* Hours have all values of dimensions with visitors. */
-static void put_left_out(struct buf *sql, const struct question *q,
-			 const struct total_sources *from)
+static bool total_texts_release(struct total_texts *t)
 {
-	const struct span_reading rest = {
-		.dimension = q->group_by[0]->name,
-		.span = CIVIL_DAY,
-		.rest = true,
-	};
+	bool failed = t->by.bucket.failed || t->total.failed ||
+		      t->of_buckets.failed || t->groups.failed ||
+		      t->left_out.failed;
 
-	if (q->group_by[0]->kind == DIMENSION_VISITORS)
-		return;
-	buf_puts(sql, " UNION ALL SELECT 'left_out' AS answer_part, 0 AS "
-		      "bucket, " CLICKS_SQL_NO_VALUES);
-	put_counts(sql, &rest);
-	put_groups_source(sql, q, from, &rest);
+	clicks_sql_interval_release(&t->by);
+	buf_free(&t->total);
+	buf_free(&t->of_buckets);
+	buf_free(&t->groups);
+	buf_free(&t->left_out);
+	return failed;
 }
 
 void total_sql_clicks(struct buf *sql, const struct question *q,
@@ -331,41 +374,64 @@ void total_sql_clicks(struct buf *sql, const struct question *q,
 	const struct span_reading total = {
 		.dimension = "total",
 		.span = CIVIL_DAY,
-		.state = states[q->bots],
+		.states = states[q->bots],
 	};
+	struct total_texts texts = {0};
 
-	if (!from->rolled->count || buckets->count == 1 ||
-	    span_of(buckets) == CIVIL_DAY)
-		put_together(sql, q, buckets, from, &total);
-	else
-		put_apart(sql, q, buckets, from, &total);
-	if (q->group_by_count) {
-		put_groups(sql, q, from);
-		put_left_out(sql, q, from);
-	}
-	buf_puts(sql, " FORMAT TabSeparated");
+	total_texts_fill(&texts, q, buckets, from, &total);
+	statement_put(sql,
+		      needs_apart(buckets, from) ? clicks_of_all_apart
+						 : clicks_of_all,
+		      (const struct statement_blank[]){
+			      {"answer_part", texts.by.answer_part},
+			      {"bucket", buf_cstr(&texts.by.bucket)},
+			      {"sets", texts.by.sets},
+			      {"visitors", visitors_of(&total)},
+			      {"total", buf_cstr(&texts.total)},
+			      {"of_buckets", buf_cstr(&texts.of_buckets)},
+			      {"groups", buf_cstr(&texts.groups)},
+			      {"left_out", buf_cstr(&texts.left_out)},
+			      {NULL, NULL},
+		      });
+	sql->failed |= total_texts_release(&texts);
+}
+
+/* --- links ------------------------------------------------------------------
+ */
+
+static const char links_of_all[] =
+#include "aggregator/sql/parts/links_of_all.sql.inc"
+	;
+static const char links_left_out[] =
+#include "aggregator/sql/links_of_all_left_out.sql.inc"
+	;
+
+static void put_links(struct buf *sql, const char *text,
+		      const struct question *q,
+		      const struct total_sources *from, bool rest)
+{
+	const struct span_reading links = {
+		.dimension = "link", .span = CIVIL_DAY, .rest = rest};
+	struct buf spans = {0};
+
+	put_source(&spans, q, from, &links);
+	statement_put(sql, text,
+		      (const struct statement_blank[]){
+			      {"spans", buf_cstr(&spans)},
+			      {NULL, NULL},
+		      });
+	sql->failed |= spans.failed;
+	buf_free(&spans);
 }
 
 void total_sql_links(struct buf *sql, const struct question *q,
 		     const struct total_sources *from)
 {
-	const struct span_reading links = {.dimension = "link",
-					   .span = CIVIL_DAY};
-
-	buf_puts(sql, "SELECT toUInt64(v) AS link, "
-		      "t >= toDateTime({start:UInt32}, 'UTC') AS is_now, "
-		      "" CLICKS_SQL_SUMS " FROM ");
-	put_source(sql, q, from, &links);
-	buf_puts(sql, " WHERE v != '0' GROUP BY link, is_now");
+	put_links(sql, links_of_all, q, from, false);
 }
 
 void total_sql_links_left_out(struct buf *sql, const struct question *q,
 			      const struct total_sources *from)
 {
-	const struct span_reading rest = {
-		.dimension = "link", .span = CIVIL_DAY, .rest = true};
-
-	buf_puts(sql, "SELECT sum(e) FROM ");
-	put_source(sql, q, from, &rest);
-	buf_puts(sql, " FORMAT TabSeparated");
+	put_links(sql, links_left_out, q, from, true);
 }

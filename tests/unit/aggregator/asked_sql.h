@@ -81,7 +81,7 @@ static inline const char *ask_sorted(struct settled *t,
 		 lists->attempt ? lists->attempt : UINT64_MAX);
 	snprintf(limit, sizeof(limit), "%zu", lists->limit ? lists->limit : 9);
 	snprintf(start, sizeof(start), "%" PRId64, lists->start);
-	end = strstr(buf_cstr(sql), " FORMAT TabSeparated");
+	end = strstr(buf_cstr(sql), "FORMAT TabSeparated");
 	if (end)
 		*end = '\0';
 	buf_printf(&ordered,

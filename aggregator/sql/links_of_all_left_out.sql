@@ -1,0 +1,5 @@
+-- @spans@: include aggregator/sql/parts/spans_of_days.sql
+SELECT sum(e)
+FROM (
+    @spans@)
+FORMAT TabSeparated

@@ -1,0 +1,1 @@
+link_id != 0 AND has(splitByChar('\n', {bound_owners:String}), toString(owner))

@@ -1,0 +1,4 @@
+slot >= toDateTime({from:UInt32}, 'UTC')
+  AND slot < toDateTime({to:UInt32}, 'UTC')
+  AND (hour, attempt) IN (
+        arrayZip({hours:Array(DateTime('UTC'))}, {hour_attempts:Array(UInt64)}))

@@ -1,0 +1,1 @@
+AND NOT throwIf(maybe_sent AND outcome != 'repeated')

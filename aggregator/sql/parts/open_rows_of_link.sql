@@ -1,0 +1,5 @@
+-- @open@: AND ts >= toDateTime64(0, 3, 'UTC')
++ (
+    SELECT count()
+    FROM clicks
+    WHERE link_id = {link_id:UInt64} @open@)

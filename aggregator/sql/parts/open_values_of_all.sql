@@ -1,0 +1,9 @@
+-- @value@: toString(arrayJoin(tags))
+-- @open@: AND ts >= toDateTime64(0, 3, 'UTC')
+-- @once@: include aggregator/sql/parts/is_counted_once.sql
+UNION ALL
+SELECT @value@ AS v,
+    -- include: aggregator/sql/parts/slot_counts_of_rows.sql
+FROM clicks
+WHERE true @open@ @once@
+GROUP BY v
