@@ -6,6 +6,7 @@
 #include "aggregator/settle/day_attempts.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
 
 static int add_day(struct copied_days *days, const struct copied_day *day,
 		   bool is_read, struct error *err)
@@ -47,27 +48,48 @@ static int take_day(void *arg, char **f, struct error *err)
 	return 0;
 }
 
+/* Writes for each kind whether it is read, and its attempt. */
+static void put_read(struct buf *read, struct buf *or_read)
+{
+	for (size_t i = 0; i < COPIED_KINDS; i++) {
+		const struct derived *copy = derived_copy((enum copied)i);
+
+		buf_puts(read, ", ");
+		day_attempts_put_is_read(read, copy);
+		buf_printf(read, "AS is_read_%zu, %s", i, copy->newest);
+		buf_printf(or_read, " OR is_read_%zu", i);
+	}
+}
+
+static void put_days(struct buf *sql)
+{
+	static const char copied_days[] =
+#include "aggregator/sql/copied_days.sql.inc"
+		;
+	struct buf read = {0}, or_read = {0}, days = {0};
+
+	put_read(&read, &or_read);
+	day_attempts_put(&days);
+	statement_put(sql, copied_days,
+		      (const struct statement_blank[]){
+			      {"read", buf_cstr(&read)},
+			      {"days", buf_cstr(&days)},
+			      {"or_read", buf_cstr(&or_read)},
+			      {NULL, NULL},
+		      });
+	sql->failed |= read.failed || days.failed || or_read.failed;
+	buf_free(&read);
+	buf_free(&days);
+	buf_free(&or_read);
+}
+
 static int read_days(struct clickhouse *ch, struct copied_days *ret,
 		     struct error *err)
 {
 	struct buf sql = {0};
 	int status;
 
-	buf_puts(&sql, "SELECT d, n_linked, n_dropped");
-	for (size_t i = 0; i < COPIED_KINDS; i++) {
-		buf_puts(&sql, ", ");
-		day_attempts_put_is_read(&sql, derived_copy((enum copied)i));
-		buf_printf(&sql, "AS is_read_%zu, %s", i,
-			   derived_copy((enum copied)i)->newest);
-	}
-	buf_puts(&sql, " FROM ");
-	day_attempts_put(&sql);
-	buf_puts(&sql, "WHERE (n_dropped > 0");
-	for (size_t i = 0; i < COPIED_KINDS; i++)
-		buf_printf(&sql, " OR is_read_%zu", i);
-	buf_puts(&sql, ") AND toDateTime(d, 'UTC') >= (SELECT max(unit) FROM "
-		       "settled WHERE kind = 'kept_from') ORDER BY d "
-		       "FORMAT TabSeparated");
+	put_days(&sql);
 	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, NULL,
 						  clickhouse_number_columns(
 							  3 + 2 * COPIED_KINDS),
@@ -82,8 +104,8 @@ int copied_days_read_all(struct clickhouse *ch,
 			 struct error *err)
 {
 	static const char kept[] =
-		"SELECT toUInt32(max(unit)) FROM settled "
-		"WHERE kind = 'kept_from' FORMAT TabSeparated";
+#include "aggregator/sql/days_kept_from.sql.inc"
+		;
 	uint64_t from = 0;
 
 	for (size_t i = 0; i < COPIED_KINDS; i++)

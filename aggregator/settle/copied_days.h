@@ -59,15 +59,18 @@ void copied_days_keep_common(struct copied_days *days,
 /* Returns the sum of the events of all days. */
 uint64_t copied_days_events(const struct copied_days *days);
 
-/* Writes the starts and the attempts of the days as arrays, for parameters. */
+/*
+ * Writes the starts and the attempts of the days as arrays, for parameters.
+ * Statements look up a row's day by transform(): a search of the lists for each
+ * row took more than half of the time for the busiest links.
+ */
 int copied_days_put(const struct copied_days *days, struct buf *starts,
 		    struct buf *attempts, struct error *err);
 
 /*
  * SQL: whether a row belongs to one of these days and has that day's attempt.
  * `starts` and `attempts` are the names of the parameters; `day` is the start
- * of the row's day as UInt32. transform() looks the day up: a search of the
- * lists for each row took more than half of the time for the busiest links.
+ * of the row's day as UInt32.
  */
 #define COPIED_DAYS_SQL(starts, attempts, day)                                 \
 	"attempt = transform(" day ", {" starts ":Array(UInt32)}, {" attempts  \

@@ -1,0 +1,4 @@
+SELECT toUInt32(max(unit))
+FROM settled
+WHERE kind = 'kept_from'
+FORMAT TabSeparated
