@@ -89,11 +89,6 @@ struct clicks_sql_sets {
 };
 extern const struct clicks_sql_sets clicks_sql_sets[];
 
-/* Rounds an instant down to the start of its bucket.  The bounds are constants
- * of the query, which ClickHouse searches by bisection. */
-void clicks_sql_put_bucket(struct buf *sql, const char *seconds,
-			   const struct buckets *buckets);
-
 /*
  * How a SELECT counts by bucket and in total: these fill its blanks
  * @answer_part@, @bucket@ and @sets@.  One bucket equals the total, so only the
