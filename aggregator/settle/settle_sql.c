@@ -1,30 +1,44 @@
 #include "aggregator/settle/settle_sql.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 
 #include "aggregator/dimension.h"
-#include "aggregator/settle/dropped.h"
+#include "common/clickhouse/statement.h"
 
-#define SQL_HOUR "intDiv(toUnixTimestamp(ts), 3600) * 3600"
+/* --- lists -----------------------------------------------------------------
+ */
 
-#define SQL_STATE(column, condition)                                           \
-	"uniqCombined64StateIf(14)(" column ", " condition ")"
-/* Each click goes into one state, that of people or that of others, and the two
- * are added for each group: updating states is most of the cost of a row. */
-#define SQL_STATE_OF_ALL(column)                                               \
-	SQL_STATE(column, SQL_HUMAN) " + " SQL_STATE(column, SQL_OTHER)
-
-/* The states of stats_hourly, and the type of the values that they count. */
-static const struct visitor_state {
-	const char *sql, *type;
-} states[] = {
-	{SQL_STATE_OF_ALL("unique_identity"), "FixedString(20)"},
-	{SQL_STATE_OF_ALL("ip"), "IPv6"},
-	{SQL_STATE("unique_identity", SQL_HUMAN), "FixedString(20)"},
-	{SQL_STATE("ip", SQL_HUMAN), "IPv6"},
+/* Parts of a statement that depend on the dimensions of a kind. */
+enum list {
+	LIST_KEYS,
+	LIST_NAMES,
+	LIST_VALUES,
+	LIST_SETS,
+	LIST_ADDED,
+	LIST_COUNT,
 };
-#define STATE_COUNT (sizeof(states) / sizeof(states[0]))
+
+/* v1 is the key of dimension number 1.  `total`, number 0, has none. */
+static void put_dimension(struct buf *lists, size_t i)
+{
+	const struct dimension *d = &dimensions[i];
+
+	if (i == 0) {
+		buf_puts(&lists[LIST_SETS], "(h, quarter)");
+		return;
+	}
+	buf_printf(&lists[LIST_KEYS], "%s AS v%zu, ", d->expression, i);
+	buf_printf(&lists[LIST_NAMES], "grouping(v%zu) = 0, '%s', ", i,
+		   d->name);
+	buf_printf(&lists[LIST_VALUES], "grouping(v%zu) = 0, v%zu, ", i, i);
+	buf_printf(&lists[LIST_SETS], "%s(h, quarter, v%zu)",
+		   lists[LIST_SETS].len ? ", " : "", i);
+}
+
+static void put_name(struct buf *list, const struct dimension *d)
+{
+	buf_printf(list, "%s'%s'", list->len ? ", " : "", d->name);
+}
 
 /* --- hours -----------------------------------------------------------------
  *
@@ -34,212 +48,130 @@ static const struct visitor_state {
  * as a number and a value, took two and a half times as long.
  */
 
-/* Writes the keys of the dimensions of that kind: v1 is the key of dimension
- * number 1.  `total`, number 0, has none. */
-static void put_keys(struct buf *sql, enum dimension_kind kind)
-{
-	for (size_t i = 1; i < dimension_count; i++)
-		if (dimensions[i].kind == kind)
-			buf_printf(sql, "%s AS v%zu, ",
-				   dimensions[i].expression, i);
-}
+static const char hours[] =
+#include "aggregator/sql/hours.sql.inc"
+	;
 
-/* Writes the dimension of a group, and its value. */
-static void put_which(struct buf *sql, enum dimension_kind kind)
-{
-	static const char *const others[] = {"'total'", "''"};
+/* The busiest values of each hour, and one row for each slot with the rest.  A
+ * value's place is its rank in the whole hour; 1 is the busiest. */
+static const char hours_busiest[] =
+#include "aggregator/sql/hours_busiest.sql.inc"
+	;
 
-	for (size_t k = 0; k < 2; k++) {
-		buf_puts(sql, "multiIf(");
-		for (size_t i = 1; i < dimension_count; i++) {
-			if (dimensions[i].kind != kind)
-				continue;
-			buf_printf(sql, "grouping(v%zu) = 0, ", i);
-			if (k == 0)
-				buf_printf(sql, "'%s', ", dimensions[i].name);
-			else
-				buf_printf(sql, "v%zu, ", i);
-		}
-		buf_printf(sql, "%s) AS %s, ", others[k], k ? "v" : "d");
-	}
-}
+static const char hours_groups[] =
+#include "aggregator/sql/hours_groups.sql.inc"
+	;
 
-static void put_sets(struct buf *sql, enum dimension_kind kind)
-{
-	const char *before = "";
+/* Each click goes into one state, that of people or that of others, and the two
+ * are added for each group: updating states is most of the cost of a row. */
+static const char states_of_rows[] = ", "
+#include "aggregator/sql/parts/hour_states_of_rows.sql.inc"
+	;
 
-	buf_puts(sql, " GROUP BY GROUPING SETS (");
-	for (size_t i = 0; i < dimension_count; i++) {
-		if (dimensions[i].kind != kind)
-			continue;
-		buf_printf(sql, "%s(h, quarter", before);
-		if (i)
-			buf_printf(sql, ", v%zu", i);
-		buf_putc(sql, ')');
-		before = ", ";
-	}
-	buf_putc(sql, ')');
-}
+static const char rows_beside[] = "("
+#include "aggregator/sql/parts/rows_beside.sql.inc"
+				  ")";
+
+/* The columns of hours_groups, for the base attempt and the rows that it lacks
+ * together: a key that is in both becomes one row. */
+static const char hours_sums[] =
+#include "aggregator/sql/hours_sums.sql.inc"
+	;
+static const char hours_sums_visited[] =
+#include "aggregator/sql/hours_sums_visited.sql.inc"
+	;
+
+/* Values that the base counts as rest stay in the rest. */
+static const char hours_rest[] =
+#include "aggregator/sql/hours_rest.sql.inc"
+	;
+
+/* The base of a dropped day, under the new attempt. */
+static const char hours_base[] =
+#include "aggregator/sql/hours_base.sql.inc"
+	;
 
 /* Writes h, quarter, d, v, n, c, b, p; for DIMENSION_VISITORS also the
  * states. */
 static void put_counts(struct buf *sql, enum dimension_kind kind,
 		       const struct settle_rows *rows)
 {
-	buf_puts(sql, "SELECT " SQL_HOUR " AS h, " SQL_SLOT " AS quarter, ");
-	put_keys(sql, kind);
-	put_which(sql, kind);
-	buf_puts(sql, "count() AS n, countIf(" SQL_CLICK ") AS c, "
-		      "countIf(" SQL_BOT ") AS b, "
-		      "countIf(" SQL_PREFETCH ") AS p");
-	for (size_t i = 0; kind == DIMENSION_VISITORS && i < STATE_COUNT; i++)
-		buf_printf(sql, ", %s AS s%zu", states[i].sql, i);
-	buf_printf(sql,
-		   " FROM %s WHERE " SQL_RANGE
-		   " AND h IN {hours:Array(UInt32)}",
-		   rows->dropped ? SQL_BESIDE : "clicks");
+	struct buf lists[LIST_COUNT] = {0};
+
+	for (size_t i = 0; i < dimension_count; i++)
+		if (dimensions[i].kind == kind)
+			put_dimension(lists, i);
 	if (rows->added)
-		buf_printf(sql, " AND %s", rows->added);
-	put_sets(sql, kind);
+		buf_printf(&lists[LIST_ADDED], "AND %s", rows->added);
+
+	const struct statement_blank blanks[] = {
+		{"keys", statement_piece(sql, &lists[LIST_KEYS])},
+		{"names", statement_piece(sql, &lists[LIST_NAMES])},
+		{"values", statement_piece(sql, &lists[LIST_VALUES])},
+		{"states", kind == DIMENSION_VISITORS ? states_of_rows : NULL},
+		{"rows", rows->dropped ? rows_beside : "clicks"},
+		{"added", statement_piece(sql, &lists[LIST_ADDED])},
+		{"sets", statement_piece(sql, &lists[LIST_SETS])},
+		{NULL, NULL}};
+
+	statement_put(sql, hours_groups, blanks);
+	for (size_t i = 0; i < LIST_COUNT; i++)
+		buf_free(&lists[i]);
 }
 
-/* --- hours that are settled by what arrived --------------------------------
- */
-
-static void put_names(struct buf *sql, enum dimension_kind kind)
-{
-	const char *before = "";
-
-	buf_puts(sql, "dimension IN (");
-	for (size_t i = 0; i < dimension_count; i++) {
-		if (dimensions[i].kind != kind)
-			continue;
-		buf_printf(sql, "%s'%s'", before, dimensions[i].name);
-		before = ", ";
-	}
-	buf_putc(sql, ')');
-}
-
-/* Rows of the base attempt. */
-#define SQL_IN_ADDED_TO                                                        \
-	SQL_IN_HOURS "AND toUInt32(hour) IN {hours:Array(UInt32)} "            \
-		     "AND attempt = {base:UInt64}"
-
-/* Writes the same columns as put_counts, for the base attempt and the rows that
- * it lacks together: a key that is in both becomes one row. */
 static void put_sums(struct buf *sql, enum dimension_kind kind,
 		     const struct settle_rows *rows)
 {
-	bool visitors = kind == DIMENSION_VISITORS;
+	struct buf groups = {0}, names = {0};
 
-	buf_puts(sql, "SELECT d, h, quarter, v, sum(n1) AS n, sum(c1) AS c, "
-		      "sum(b1) AS b, sum(p1) AS p");
-	for (size_t i = 0; visitors && i < STATE_COUNT; i++)
-		buf_printf(sql, ", uniqCombined64MergeState(14)(t%zu) AS s%zu",
-			   i, i);
-	buf_puts(sql, " FROM (SELECT d, h, quarter, v, n AS n1, c AS c1, "
-		      "b AS b1, p AS p1");
-	for (size_t i = 0; visitors && i < STATE_COUNT; i++)
-		buf_printf(sql, ", s%zu AS t%zu", i, i);
-	buf_puts(sql, " FROM (");
-	put_counts(sql, kind, rows);
-	buf_puts(sql, ") UNION ALL SELECT dimension, toUInt32(hour), slot, "
-		      "value, events, clicks, bots, prefetches");
-	if (visitors)
-		buf_puts(sql, ", visitors, ips, human_visitors, human_ips");
-	buf_puts(sql, " FROM stats_hourly WHERE ");
-	put_names(sql, kind);
-	buf_puts(sql, " AND NOT rest AND " SQL_IN_ADDED_TO
-		      ") GROUP BY d, h, quarter, v");
+	put_counts(&groups, kind, rows);
+	for (size_t i = 0; i < dimension_count; i++)
+		if (dimensions[i].kind == kind)
+			put_name(&names, &dimensions[i]);
+
+	const struct statement_blank blanks[] = {
+		{"groups", statement_piece(sql, &groups)},
+		{"dimensions", statement_piece(sql, &names)},
+		{NULL, NULL}};
+
+	statement_put(sql,
+		      kind == DIMENSION_VISITORS ? hours_sums_visited
+						 : hours_sums,
+		      blanks);
+	buf_free(&groups);
+	buf_free(&names);
 }
 
-/* Values that the base counts as rest stay in the rest. */
-static void put_base_rest(struct buf *sql)
+/* Writes a statement that selects from groups of the dimensions of a kind. */
+static void put_selected(struct buf *sql, const char *text,
+			 enum dimension_kind kind,
+			 const struct settle_rows *rows)
 {
-	buf_puts(sql, "SELECT dimension, hour, {attempt:UInt64}, slot, '', "
-		      "true, sum(events), sum(clicks), sum(bots), "
-		      "sum(prefetches), "
-		      "uniqCombined64MergeState(14)(visitors), "
-		      "uniqCombined64MergeState(14)(ips), "
-		      "uniqCombined64MergeState(14)(human_visitors), "
-		      "uniqCombined64MergeState(14)(human_ips), false "
-		      "FROM stats_hourly WHERE rest AND " SQL_IN_ADDED_TO
-		      " GROUP BY dimension, hour, slot");
-}
+	struct buf groups = {0};
 
-static void put_groups(struct buf *sql, enum dimension_kind kind,
-		       const struct settle_rows *rows)
-{
 	if (rows->based)
-		put_sums(sql, kind, rows);
+		put_sums(&groups, kind, rows);
 	else
-		put_counts(sql, kind, rows);
-}
+		put_counts(&groups, kind, rows);
 
-/* --- all dimensions --------------------------------------------------------
- */
+	const struct statement_blank blanks[] = {
+		{"groups", statement_piece(sql, &groups)}, {NULL, NULL}};
 
-static void put_visited(struct buf *sql, const struct settle_rows *rows)
-{
-	buf_puts(sql, "SELECT d, toDateTime(h, 'UTC'), {attempt:UInt64}, "
-		      "quarter, v, false, n, c, b, p");
-	for (size_t i = 0; i < STATE_COUNT; i++)
-		buf_printf(sql, ", s%zu", i);
-	buf_puts(sql, ", false FROM (");
-	put_groups(sql, DIMENSION_VISITORS, rows);
-	buf_putc(sql, ')');
-}
-
-/* Writes the busiest values of each hour, and one row for each slot with the
- * rest.  A value's place is its rank in the whole hour; 1 is the busiest. */
-static void put_busiest(struct buf *sql, enum dimension_kind kind,
-			const struct settle_rows *rows)
-{
-	buf_puts(sql, "SELECT d, toDateTime(h, 'UTC'), {attempt:UInt64}, "
-		      "quarter, if(is_rest, '', v) AS shown, "
-		      "place > {most:UInt64} AS is_rest, "
-		      "sum(n), sum(c), sum(b), sum(p)");
-	for (size_t i = 0; i < STATE_COUNT; i++)
-		buf_printf(sql,
-			   ", arrayReduce('uniqCombined64State(14)', "
-			   "CAST([], 'Array(%s)')) AS e%zu",
-			   states[i].type, i);
-	buf_puts(sql,
-		 ", false FROM (SELECT *, dense_rank() OVER (PARTITION BY h, d "
-		 "ORDER BY hour_n DESC, v) AS place FROM (SELECT *, "
-		 "sum(n) OVER (PARTITION BY h, d, v) AS hour_n FROM (");
-	put_groups(sql, kind, rows);
-	buf_puts(sql, "))) GROUP BY h, d, quarter, shown, is_rest");
-}
-
-/* Writes the base, under the new attempt. */
-static void put_base(struct buf *sql)
-{
-	buf_puts(sql,
-		 "SELECT dimension, hour, {attempt:UInt64}, slot, value, "
-		 "rest, events, clicks, bots, prefetches, visitors, ips, "
-		 "human_visitors, human_ips, emptied FROM stats_hourly WHERE "
-		 "toUInt32(hour) IN {hours:Array(UInt32)} "
-		 "AND " SQL_IN_BASE);
+	statement_put(sql, text, blanks);
+	buf_free(&groups);
 }
 
 void settle_sql_hours(struct buf *sql, const struct settle_rows *rows)
 {
-	buf_puts(sql, "INSERT INTO stats_hourly (dimension, hour, attempt, "
-		      "slot, value, rest, events, clicks, bots, prefetches, "
-		      "visitors, ips, human_visitors, human_ips, emptied) ");
-	put_visited(sql, rows);
-	buf_puts(sql, " UNION ALL ");
-	put_busiest(sql, DIMENSION_BUSIEST, rows);
-	buf_puts(sql, " UNION ALL ");
-	put_busiest(sql, DIMENSION_MANY, rows);
+	put_selected(sql, hours, DIMENSION_VISITORS, rows);
+	buf_puts(sql, "UNION ALL\n");
+	put_selected(sql, hours_busiest, DIMENSION_BUSIEST, rows);
+	buf_puts(sql, "UNION ALL\n");
+	put_selected(sql, hours_busiest, DIMENSION_MANY, rows);
 	if (!rows->dropped && !rows->based)
 		return;
-	buf_puts(sql, " UNION ALL ");
-	if (rows->dropped)
-		put_base(sql);
-	else
-		put_base_rest(sql);
+	buf_puts(sql, "UNION ALL\n");
+	buf_puts(sql, rows->dropped ? hours_base : hours_rest);
 }
 
 /* --- days of links -----------------------------------------------------------
@@ -263,6 +195,9 @@ const char settle_sql_dropped_days[] =
 /* --- counting and publishing ------------------------------------------------
  */
 
+static const char hour_rows[] =
+#include "aggregator/sql/hour_rows.sql.inc"
+	;
 /* Rows of a dropped day, with their base. */
 static const char dropped_hour_rows[] =
 #include "aggregator/sql/dropped_hour_rows.sql.inc"
@@ -270,16 +205,17 @@ static const char dropped_hour_rows[] =
 
 void settle_sql_hour_rows(struct buf *sql, const struct settle_rows *rows)
 {
-	if (rows->dropped) {
-		buf_puts(sql, dropped_hour_rows);
-		return;
-	}
-	buf_puts(sql, "SELECT " SQL_HOUR " AS h, count(), "
-		      "countIf(outcome = 'repeated') FROM clicks "
-		      "WHERE " SQL_RANGE " AND h IN {hours:Array(UInt32)}");
+	struct buf upto = {0};
+
 	if (rows->upto)
-		buf_printf(sql, " AND %s", rows->upto);
-	buf_puts(sql, " GROUP BY h FORMAT TabSeparated");
+		buf_printf(&upto, "AND %s", rows->upto);
+
+	const struct statement_blank blanks[] = {
+		{"upto", statement_piece(sql, &upto)}, {NULL, NULL}};
+
+	statement_put(sql, rows->dropped ? dropped_hour_rows : hour_rows,
+		      blanks);
+	buf_free(&upto);
 }
 
 const char settle_sql_hour_base[] =
@@ -293,37 +229,41 @@ static bool has_all_events(const struct dimension *d)
 }
 
 /*
- * Writes h, attempt, n.  Each event is in every dimension once, except those of
- * many values.  If the dimensions differ, they were counted at different
- * moments (servers before 25.5 read the table once for each part of a union),
- * or in part, and n is SETTLE_SQL_UNEVEN.
+ * Writes a statement with the columns h, attempt, n.  Each event is in every
+ * dimension once, except those of many values.  If the dimensions differ, they
+ * were counted at different moments (servers before 25.5 read the table once
+ * for each part of a union), or in part, and n is SETTLE_SQL_UNEVEN.
  */
-static void put_staged(struct buf *sql)
+static void put_staged(struct buf *sql, const char *text)
 {
-	size_t count = 0;
+	struct buf count = {0}, names = {0};
+	unsigned number = 0;
 
-	buf_puts(sql, "SELECT h, attempt, if(min(m) = max(m) AND count() = ");
-	for (size_t i = 0; i < dimension_count; i++)
-		count += has_all_events(&dimensions[i]);
-	buf_printf(sql, "%zu, min(m), %" PRIu64 ") AS n FROM (", count,
-		   SETTLE_SQL_UNEVEN);
-	buf_puts(sql, "SELECT toUInt32(hour) AS h, attempt, "
-		      "sum(events) AS m FROM stats_hourly "
-		      "WHERE dimension IN (");
-	for (size_t i = 0; i < dimension_count; i++)
-		if (has_all_events(&dimensions[i]))
-			buf_printf(sql, "%s'%s'", i ? ", " : "",
-				   dimensions[i].name);
-	buf_puts(sql, ") AND " SQL_IN_HOURS
-		      "AND attempt IN {attempts:Array(UInt64)} "
-		      "GROUP BY hour, attempt, dimension) "
-		      "GROUP BY h, attempt");
+	for (size_t i = 0; i < dimension_count; i++) {
+		if (!has_all_events(&dimensions[i]))
+			continue;
+		put_name(&names, &dimensions[i]);
+		number++;
+	}
+	buf_put_uint(&count, number);
+
+	const struct statement_blank blanks[] = {
+		{"count", statement_piece(sql, &count)},
+		{"dimensions", statement_piece(sql, &names)},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	buf_free(&count);
+	buf_free(&names);
 }
 
 void settle_sql_hour_staged(struct buf *sql)
 {
-	put_staged(sql);
-	buf_puts(sql, " FORMAT TabSeparated");
+	static const char text[] =
+#include "aggregator/sql/hour_staged.sql.inc"
+		;
+
+	put_staged(sql, text);
 }
 
 const char settle_sql_hour_published[] =
@@ -340,26 +280,11 @@ const char settle_sql_hour_rest[] =
  * (settling_picked_until). */
 void settle_sql_publish_hours(struct buf *sql)
 {
-	buf_puts(sql,
-		 "INSERT INTO settled (kind, unit, attempt, blocks, rows, "
-		 "provisional, read_until, complete_until, settled_at, "
-		 "settler) "
-		 "SELECT 'hour', toDateTime(want.e.1, 'UTC'), want.e.2, "
-		 "want.e.3, want.e.4, want.e.6 > 0, "
-		 "fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "
-		 "fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "
-		 "now64(3, 'UTC'), {settler:String} FROM (SELECT "
-		 "arrayJoin(arrayZip({hours:Array(UInt32)}, "
-		 "{attempts:Array(UInt64)}, {blocks:Array(UInt64)}, "
-		 "{rows:Array(UInt64)}, {counts:Array(UInt64)}, "
-		 "{provisional:Array(UInt64)})) AS e, "
-		 "e.1 AS h, e.2 AS a) AS want LEFT JOIN (");
-	put_staged(sql);
-	buf_puts(sql, ") AS have ON want.h = have.h AND want.a = have.attempt "
-		      "WHERE want.e.5 = have.n AND "
-		      "toDateTime(intDiv(want.h, 86400) * 86400, 'UTC') "
-		      "NOT IN " SQL_DROPPED_SINCE " AND now64(3, 'UTC') < "
-		      "fromUnixTimestamp64Milli({until:Int64}, 'UTC')");
+	static const char text[] =
+#include "aggregator/sql/publish_hours.sql.inc"
+		;
+
+	put_staged(sql, text);
 }
 
 const char settle_sql_hours_dropped[] =

@@ -32,3 +32,12 @@ void statement_put(struct buf *sql, const char *text,
 	}
 	buf_puts(sql, text);
 }
+
+const char *statement_piece(struct buf *sql, struct buf *piece)
+{
+	const char *text = buf_cstr(piece);
+
+	if (!text)
+		sql->failed = true;
+	return text;
+}

@@ -24,4 +24,11 @@ struct statement_blank {
 void statement_put(struct buf *sql, const char *text,
 		   const struct statement_blank *blanks);
 
+/*
+ * Returns a piece that was computed for a blank, for as long as `piece` stays
+ * as it is.  If there was no memory for it, sets `failed` of the buffer `sql`:
+ * a statement without it would mean something else.
+ */
+const char *statement_piece(struct buf *sql, struct buf *piece);
+
 #endif

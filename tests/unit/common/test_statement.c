@@ -50,6 +50,20 @@ static void a_blank_that_nothing_fills_is_no_statement(void **state)
 	put_is("@a@ @", NULL);
 }
 
+static void a_piece_without_memory_is_no_statement(void **state)
+{
+	struct buf sql = {0}, piece = {0};
+
+	(void)state;
+	buf_puts(&piece, "one");
+	assert_string_equal(statement_piece(&sql, &piece), "one");
+	assert_false(sql.failed);
+	piece.failed = true;
+	assert_null(statement_piece(&sql, &piece));
+	assert_true(sql.failed);
+	buf_free(&piece);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -57,6 +71,7 @@ int main(void)
 		cmocka_unit_test(each_blank_is_filled),
 		cmocka_unit_test(a_name_is_compared_as_a_whole),
 		cmocka_unit_test(a_blank_that_nothing_fills_is_no_statement),
+		cmocka_unit_test(a_piece_without_memory_is_no_statement),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,2 @@
+-- include: aggregator/sql/parts/staged_hours.sql
+FORMAT TabSeparated

@@ -1,0 +1,5 @@
+SELECT unit
+FROM settled
+WHERE kind = 'dropped_day'
+GROUP BY unit
+HAVING max(attempt) != {dropped:UInt64}
