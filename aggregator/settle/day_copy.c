@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "aggregator/settle/day_attempts.h"
-#include "aggregator/settle/dropped.h"
 #include "aggregator/settle/settle_sql.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
 
 /* --- days to copy ----------------------------------------------------------
  */
@@ -18,6 +18,27 @@ struct pending_days {
 	int64_t first;	  /* -1: none */
 	uint64_t dropped; /* number of its drop; 0: none */
 };
+
+static void put_pending(struct buf *sql, const struct derived *kind)
+{
+	static const char text[] =
+#include "aggregator/sql/copy_pending.sql.inc"
+		;
+	struct buf days = {0}, can_copy = {0};
+
+	day_attempts_put(&days);
+	day_attempts_put_can_copy(&can_copy, kind);
+
+	const struct statement_blank blanks[] = {
+		{"days", statement_piece(sql, &days)},
+		{"newest", kind->newest},
+		{"can_copy", statement_piece(sql, &can_copy)},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	buf_free(&days);
+	buf_free(&can_copy);
+}
 
 /* Finds the days after `after` that are to be copied. */
 static int find_pending(const struct settling *s, const struct derived *kind,
@@ -34,16 +55,7 @@ static int find_pending(const struct settling *s, const struct derived *kind,
 	struct buf sql = {0};
 	int status;
 
-	buf_puts(&sql, "SELECT count(), min(d), argMin(n_dropped, d) FROM ");
-	day_attempts_put(&sql);
-	buf_printf(&sql,
-		   "WHERE n_day > n_hour AND n_day > %s AND n_day > n_held "
-		   "AND ",
-		   kind->newest);
-	day_attempts_put_can_copy(&sql, kind);
-	buf_puts(&sql, " AND toInt64(d) > {after:Int64} "
-		       "AND toInt64(d) * 1000 + {age:Int64} <= {now:Int64} "
-		       "FORMAT TabSeparated");
+	put_pending(&sql, kind);
 	snprintf(least, sizeof(least), "%" PRId64, after);
 	snprintf(old, sizeof(old), "%" PRId64, CIVIL_DAY * 1000 + age);
 	snprintf(now, sizeof(now), "%" PRId64, settling_now(s));
@@ -73,11 +85,18 @@ int day_copy_pending(const struct settling *s, const struct derived *kind,
 /* --- one day ----------------------------------------------------------------
  */
 
-#define SQL_ROWS                                                               \
-	"(SELECT count() FROM clicks WHERE link_id != 0 AND " SQL_RANGE ")"
-#define SQL_ROWS_AND_BASE                                                      \
-	"(SELECT countIf(link_id != 0) FROM " SQL_BESIDE                       \
-	") + " SQL_BASE_OF_LINKS
+const char day_copy_settled_links[] =
+#include "aggregator/sql/expressions/settled_of_links.sql.inc"
+	;
+const char day_copy_source_links[] =
+#include "aggregator/sql/expressions/source_of_links.sql.inc"
+	;
+const char day_copy_source_links_dropped[] =
+#include "aggregator/sql/expressions/source_of_links_dropped.sql.inc"
+	;
+const char day_copy_settled_hours[] =
+#include "aggregator/sql/expressions/settled_of_hours.sql.inc"
+	;
 
 struct copy_counts {
 	uint64_t rows, settled, staged;
@@ -125,34 +144,43 @@ static int query_copy_numbers(const struct day_copy *c, struct buf *sql,
 	return status;
 }
 
-static void put_settled(struct buf *sql, const struct day_copy *c)
+static const char *source_of(const struct day_copy *c)
 {
-	if (c->kind->statements->put_settled)
-		c->kind->statements->put_settled(sql, c);
-	else
-		buf_puts(sql, DAY_COPY_LINK_EVENTS);
+	const struct copy_statements *statements = c->kind->statements;
+
+	return c->dropped ? statements->dropped_source : statements->source;
 }
 
-static void put_source(struct buf *sql, const struct day_copy *c)
+/* Writes a statement of the copy.  Its blanks are what the copy compares, and
+ * `same_rows`, a condition. */
+static void put_statement(struct buf *sql, const char *text,
+			  const struct day_copy *c, const char *same_rows)
 {
-	if (c->kind->statements->put_source)
-		c->kind->statements->put_source(sql, c);
-	else
-		buf_puts(sql, c->dropped ? SQL_ROWS_AND_BASE : SQL_ROWS);
+	struct buf staged = {0};
+
+	c->kind->statements->put_staged(&staged, c);
+
+	const struct statement_blank blanks[] = {
+		{"kind", c->kind->kind},
+		{"source", source_of(c)},
+		{"settled", c->kind->statements->settled},
+		{"staged", statement_piece(sql, &staged)},
+		{"same_rows", same_rows},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	buf_free(&staged);
 }
 
 static int count_day_events(const struct day_copy *c, struct copy_counts *ret,
 			    struct error *err)
 {
+	static const char text[] =
+#include "aggregator/sql/copy_counts.sql.inc"
+		;
 	struct buf sql = {0};
 
-	buf_puts(&sql, "SELECT ");
-	put_source(&sql, c);
-	buf_puts(&sql, ", ");
-	put_settled(&sql, c);
-	buf_puts(&sql, ", ");
-	c->kind->statements->put_staged(&sql, c);
-	buf_puts(&sql, " FORMAT TabSeparated");
+	put_statement(&sql, text, c, NULL);
 	return query_copy_numbers(c, &sql, 3, take_counts, ret, err);
 }
 
@@ -160,13 +188,6 @@ static void take_flag(void *arg, const uint64_t *n)
 {
 	*(bool *)arg = n[0] > 0;
 }
-
-/* The newest attempt that was published for the day's hours and links. */
-#define SQL_NEWEST                                                             \
-	"(SELECT max(attempt) FROM settled WHERE "                             \
-	"kind IN ('hour', 'link_day') AND "                                    \
-	"unit >= toDateTime({start:UInt32}, 'UTC') AND "                       \
-	"unit < toDateTime({end:UInt32}, 'UTC'))"
 
 /*
  * The day is not published if something of it was published meanwhile, or if
@@ -176,27 +197,18 @@ static void take_flag(void *arg, const uint64_t *n)
  */
 static void put_publish(struct buf *sql, const struct day_copy *c)
 {
-	buf_printf(sql,
-		   "INSERT INTO settled (kind, unit, attempt, blocks, rows, "
-		   "read_until, complete_until, settled_at, settler) "
-		   "SELECT '%s', toDateTime({start:UInt32}, 'UTC'), "
-		   "{attempt:UInt64}, 0, {rows:UInt64}, "
-		   "fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "
-		   "fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "
-		   "now64(3, 'UTC'), {settler:String} WHERE ",
-		   c->kind->kind);
-	c->kind->statements->put_staged(sql, c);
-	buf_puts(sql, " = {rows:UInt64} AND ");
-	put_settled(sql, c);
-	buf_puts(sql, " = {rows:UInt64} AND ");
-	if (c->kind->of_rows) {
-		put_source(sql, c);
-		buf_puts(sql,
-			 " = {rows:UInt64} AND " SQL_DAY_IS_AS_IT_WAS " AND ");
-	}
-	buf_puts(sql,
-		 SQL_NEWEST " < {attempt:UInt64} AND now64(3, 'UTC') < "
-			    "fromUnixTimestamp64Milli({until:Int64}, 'UTC')");
+	static const char text[] =
+#include "aggregator/sql/publish_copy.sql.inc"
+		;
+	static const char is_of_same_rows[] =
+#include "aggregator/sql/parts/is_of_same_rows.sql.inc"
+		;
+	struct buf same_rows = {0};
+
+	if (c->kind->of_rows)
+		put_statement(&same_rows, is_of_same_rows, c, NULL);
+	put_statement(sql, text, c, statement_piece(sql, &same_rows));
+	buf_free(&same_rows);
 }
 
 struct since {
@@ -216,13 +228,14 @@ static void take_since(void *arg, const uint64_t *n)
  */
 static int explain_refused_copy(const struct day_copy *c, struct error *err)
 {
+	static const char text[] =
+#include "aggregator/sql/copy_since.sql.inc"
+		;
 	struct buf sql = {0};
 	struct error failure = {0};
 	struct since since = {0};
 
-	buf_puts(&sql, "SELECT " SQL_NEWEST " > {attempt:UInt64}, ");
-	put_source(&sql, c);
-	buf_puts(&sql, " FORMAT TabSeparated");
+	put_statement(&sql, text, c, NULL);
 	if (query_copy_numbers(c, &sql, 2, take_since, &since, &failure) < 0)
 		*err = failure;
 	else if (since.settled)
@@ -239,6 +252,9 @@ static int explain_refused_copy(const struct day_copy *c, struct error *err)
 
 static int publish_in_turn(const struct day_copy *c, struct error *err)
 {
+	static const char written_text[] =
+#include "aggregator/sql/copy_written.sql.inc"
+		;
 	struct buf sql = {0};
 	bool written = false;
 	int status;
@@ -248,11 +264,7 @@ static int publish_in_turn(const struct day_copy *c, struct error *err)
 		return -1;
 	put_publish(&sql, c);
 	status = settling_run(c->s->ch, &sql, c->params.items, err);
-	buf_printf(&sql,
-		   "SELECT count() > 0 FROM settled WHERE kind = '%s' AND "
-		   "unit = toDateTime({start:UInt32}, 'UTC') "
-		   "AND attempt = {attempt:UInt64} FORMAT TabSeparated",
-		   c->kind->kind);
+	put_statement(&sql, written_text, c, NULL);
 	if (status == 0)
 		status = query_copy_numbers(c, &sql, 1, take_flag, &written,
 					    err);
@@ -400,6 +412,34 @@ static int delete_attempt(void *arg, char **f, struct error *err)
 	return status;
 }
 
+/* Selects attempts below `before`. */
+static void put_leftovers(struct buf *sql, const struct derived *kind,
+			  uint64_t before)
+{
+	static const char text[] =
+#include "aggregator/sql/copy_leftovers.sql.inc"
+		;
+	struct buf days = {0}, is_read = {0}, number = {0};
+
+	day_attempts_put(&days);
+	day_attempts_put_is_read(&is_read, kind);
+	buf_put_uint(&number, before);
+
+	const struct statement_blank blanks[] = {
+		{"days", statement_piece(sql, &days)},
+		{"marker", kind->marker},
+		{"base", kind->base},
+		{"newest", kind->newest},
+		{"is_read", statement_piece(sql, &is_read)},
+		{"before", statement_piece(sql, &number)},
+		{NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	buf_free(&days);
+	buf_free(&is_read);
+	buf_free(&number);
+}
+
 int day_copy_clean(struct clickhouse *ch, const struct derived *kind,
 		   uint64_t before, struct error *err)
 {
@@ -407,20 +447,7 @@ int day_copy_clean(struct clickhouse *ch, const struct derived *kind,
 	struct buf sql = {0};
 	int status;
 
-	buf_printf(&sql,
-		   "SELECT toYYYYMM(unit), toUInt32(unit), attempt "
-		   "FROM settled WHERE kind = '%s' AND attempt < %" PRIu64
-		   " AND (unit, attempt) NOT IN (SELECT toDateTime(d, 'UTC'), "
-		   "%s FROM ",
-		   kind->marker, before, kind->newest);
-	day_attempts_put(&sql);
-	buf_puts(&sql, "WHERE ");
-	day_attempts_put_is_read(&sql, kind);
-	buf_printf(&sql,
-		   ") AND (unit, attempt) NOT IN (SELECT unit, max(attempt) "
-		   "FROM settled WHERE kind = '%s' GROUP BY unit) "
-		   "FORMAT TabSeparated",
-		   kind->base);
+	put_leftovers(&sql, kind, before);
 	status = buf_cstr(&sql) ? settling_for_each(ch, sql.data, NULL, "nnn",
 						    delete_attempt, &c, err)
 				: error_set_nomem(err);

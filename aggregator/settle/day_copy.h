@@ -39,17 +39,14 @@ struct day_copy {
 	struct settling_params params;
 };
 
-/* SQL: the events of links that are settled for the day. */
-#define DAY_COPY_LINK_EVENTS                                                   \
-	"(SELECT sum(effective + ineffective) FROM link_slots "                \
-	"WHERE " SQL_IN_SLOTS "AND attempt = (SELECT max(attempt) FROM "       \
-	"settled WHERE kind = 'link_day' AND unit = "                          \
-	"toDateTime({start:UInt32}, 'UTC')))"
+/* SQL: the events of links that are settled for the day, and those in `clicks`,
+ * with the base of a dropped day. */
+extern const char day_copy_settled_links[];
+extern const char day_copy_source_links[];
+extern const char day_copy_source_links_dropped[];
 
-/* SQL: n, c, b and p of rows of `clicks`: events, clicks, bots, prefetches. */
-#define DAY_COPY_COUNTS                                                        \
-	"count() AS n, countIf(" SQL_CLICK ") AS c, "                          \
-	"countIf(" SQL_BOT ") AS b, countIf(" SQL_PREFETCH ") AS p"
+/* SQL: the events that are settled for the day's hours. */
+extern const char day_copy_settled_hours[];
 
 /* `kind` is a row of a copy, see derived_copy. */
 

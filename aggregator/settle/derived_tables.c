@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "aggregator/settle/settle_sql.h"
-
 /* --- dimensions -------------------------------------------------------------
  *
  * An event may have no value, or several, of a DIMENSION_MANY.
@@ -27,11 +25,16 @@ static bool is_of_days(const struct dimension *d)
 /* --- the rows ---------------------------------------------------------------
  */
 
-#define IN_DAY	  "day = " SQL_DAY " "
-#define DAY_START "toDateTime(day, 'UTC')"
-
-/* The parameter of an attempt, and how a statement has it. */
-#define ATTEMPT_PARAM(name) .param = "param_" name, .bound = "{" name ":UInt64}"
+static const char hours_in_range[] =
+#include "aggregator/sql/parts/hours_in_range.sql.inc"
+	;
+static const char slots_in_range[] =
+#include "aggregator/sql/parts/slots_in_range.sql.inc"
+	;
+static const char is_of_day[] = "day = "
+#include "aggregator/sql/parts/day_at_start.sql.inc"
+	;
+static const char day_start[] = "toDateTime(day, 'UTC')";
 
 const struct derived derived_tables[DERIVED_ROWS] = {
 	[DERIVED_HOURS] = {.kind = "hour",
@@ -41,7 +44,7 @@ const struct derived derived_tables[DERIVED_ROWS] = {
 				       .visitors = VISITORS_IN_HOURS,
 				       .at = "hour",
 				       .events = "events",
-				       .in_day = SQL_IN_HOURS,
+				       .in_day = hours_in_range,
 				       .has = is_of_hours,
 				       .has_many = true,
 				       .compared = "hours' values",
@@ -54,16 +57,16 @@ const struct derived derived_tables[DERIVED_ROWS] = {
 				      .of_links = true,
 				      .at = "slot",
 				      .events = "effective + ineffective",
-				      .in_day = SQL_IN_SLOTS,
+				      .in_day = slots_in_range,
 				      .compared = "links' slots",
 				      .counted = "visits in slots",
 				      .is_large = true},
 				     {.name = "link_days",
 				      .by = DERIVED_BY_DAY,
 				      .of_links = true,
-				      .at = DAY_START,
+				      .at = day_start,
 				      .events = "pv",
-				      .in_day = IN_DAY}}},
+				      .in_day = is_of_day}}},
 	[DERIVED_COPIES + COPIED_LINKS] =
 		{.kind = "sealed_day",
 		 .tables = {{.name = "sealed_slots",
@@ -72,14 +75,15 @@ const struct derived derived_tables[DERIVED_ROWS] = {
 			     .of_links = true,
 			     .at = "slot",
 			     .events = "events",
-			     .in_day = SQL_IN_SLOTS,
+			     .in_day = slots_in_range,
 			     .compared = "sealed days",
 			     .counted = "events sealed"}},
 		 .marker = "sealing",
 		 .marker_number = 7,
 		 .base = "base_sealed",
 		 .newest = "n_sealed",
-		 ATTEMPT_PARAM("sealed"),
+		 .param = "param_sealed",
+		 .bound = "{sealed:UInt64}",
 		 .when_late = true,
 		 .of_rows = true,
 		 .statements = &seal_statements,
@@ -97,15 +101,15 @@ const struct derived derived_tables[DERIVED_ROWS] = {
 			     .of_links = true,
 			     .at = "slot",
 			     .events = "events",
-			     .in_day = SQL_IN_SLOTS,
+			     .in_day = slots_in_range,
 			     .compared = "owners' rows",
 			     .counted = "events of owners"},
 			    {.name = "owner_values",
 			     .by = DERIVED_BY_MONTH,
 			     .of_links = true,
-			     .at = DAY_START,
+			     .at = day_start,
 			     .events = "events",
-			     .in_day = IN_DAY,
+			     .in_day = is_of_day,
 			     .has =
 				     is_of_owners,
 			     .has_many = true,
@@ -117,7 +121,8 @@ const struct derived derived_tables[DERIVED_ROWS] = {
 		 .base = "base_owner",
 		 .newest = "n_owner",
 		 .based = "n_based",
-		 ATTEMPT_PARAM("owner"),
+		 .param = "param_owner",
+		 .bound = "{owner:UInt64}",
 		 .of_rows = true,
 		 .statements = &owner_statements,
 		 .verb = "settle owners of",
@@ -131,9 +136,9 @@ const struct derived derived_tables[DERIVED_ROWS] = {
 		 .tables = {{.name = "owner_values",
 			     .by = DERIVED_BY_MONTH,
 			     .of_links = true,
-			     .at = DAY_START,
+			     .at = day_start,
 			     .events = "events",
-			     .in_day = IN_DAY,
+			     .in_day = is_of_day,
 			     .has =
 				     is_of_days,
 			     .compared = "owners' daily",
@@ -141,9 +146,9 @@ const struct derived derived_tables[DERIVED_ROWS] = {
 			     .is_large = true},
 			    {.name = "day_values",
 			     .by = DERIVED_BY_MONTH,
-			     .at = DAY_START,
+			     .at = day_start,
 			     .events = "events",
-			     .in_day = IN_DAY,
+			     .in_day = is_of_day,
 			     .has =
 				     is_of_days,
 			     .compared = "values' rows",
@@ -153,7 +158,8 @@ const struct derived derived_tables[DERIVED_ROWS] = {
 		 .base = "base_value",
 		 .newest = "n_value",
 		 .based = "n_based_value",
-		 ATTEMPT_PARAM("value"),
+		 .param = "param_value",
+		 .bound = "{value:UInt64}",
 		 .of_rows = true,
 		 .statements = &value_statements,
 		 .verb = "settle values of",

@@ -75,14 +75,12 @@ struct derived_table {
 /* The statements of a copy. */
 struct copy_statements {
 	/*
-	 * These write expressions: the events that are settled for the day, and
-	 * the events in the source.  NULL: those of links, in link_slots and in
-	 * `clicks`.
+	 * SQL: the events that are settled for the day; the events in the
+	 * source, and the same if the day was dropped.
 	 */
-	void (*put_settled)(struct buf *sql, const struct day_copy *c);
-	void (*put_source)(struct buf *sql, const struct day_copy *c);
-	/* Writes another: the events that are staged under the attempt, or
-	 * SETTLE_SQL_UNEVEN if the tables do not agree. */
+	const char *settled, *source, *dropped_source;
+	/* Writes another expression: the events that are staged under the
+	 * attempt, or SETTLE_SQL_UNEVEN if the tables do not agree. */
 	void (*put_staged)(struct buf *sql, const struct day_copy *c);
 	/* Runs the statements that stage the copy. */
 	int (*stage)(struct day_copy *c, struct error *err);

@@ -7,8 +7,9 @@
  * Rows that are in the base are skipped, even if they still exist or exist
  * again.
  *
- * The statements that are files include the same texts from
- * aggregator/sql/parts/; a unit test compares both.
+ * Counts that were computed with one base must not be published beside another:
+ * the statement that publishes checks that the day's newest drop is the
+ * parameter `dropped` (0: none).
  */
 #ifndef AGGREGATOR_SETTLE_DROPPED_H
 #define AGGREGATOR_SETTLE_DROPPED_H
@@ -34,17 +35,6 @@
  */
 #define SQL_BESIDE SQL_BEYOND("dropped")
 
-/*
- * Days (units of `settled`) whose newest drop is not the parameter `dropped`;
- * 0: none.  Counts that were computed with one base must not be published
- * beside another: the statement that publishes checks this.
- */
-#define SQL_DROPPED_SINCE                                                      \
-	"(SELECT unit FROM settled WHERE kind = 'dropped_day' "                \
-	"GROUP BY unit HAVING max(attempt) != {dropped:UInt64})"
-#define SQL_DAY_IS_AS_IT_WAS                                                   \
-	"toDateTime({start:UInt32}, 'UTC') NOT IN " SQL_DROPPED_SINCE
-
 /* Hours from start to end, with their attempts in the base. */
 #define SQL_BASE_HOURS                                                         \
 	"(SELECT unit, max(attempt) FROM settled WHERE kind = 'base_hour' "    \
@@ -57,15 +47,9 @@
 	"hour < toDateTime({end:UInt32}, 'UTC') AND "                          \
 	"(hour, attempt) IN " SQL_BASE_HOURS
 
-/* Events in the base of the day that begins at start, and events of links. */
+/* Events in the base of the day that begins at start. */
 #define SQL_BASE_EVENTS                                                        \
 	"(SELECT sum(events) FROM stats_hourly WHERE dimension = 'total' "     \
 	"AND " SQL_IN_BASE ")"
-#define SQL_BASE_SLOTS                                                         \
-	"sealed_slots WHERE slot >= toDateTime({start:UInt32}, 'UTC') AND "    \
-	"slot < toDateTime({end:UInt32}, 'UTC') AND attempt = "                \
-	"(SELECT max(attempt) FROM settled WHERE kind = 'base_sealed' AND "    \
-	"unit = toDateTime({start:UInt32}, 'UTC'))"
-#define SQL_BASE_OF_LINKS "(SELECT sum(events) FROM " SQL_BASE_SLOTS ")"
 
 #endif

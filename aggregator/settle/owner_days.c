@@ -1,12 +1,8 @@
-#include "aggregator/settle/owner_days.h"
-
-#include <inttypes.h>
-
 #include "aggregator/dimension.h"
 #include "aggregator/settle/day_copy.h"
 #include "aggregator/settle/derived_tables.h"
 #include "aggregator/settle/owner_values.h"
-#include "aggregator/settle/settle_sql.h"
+#include "common/clickhouse/statement.h"
 
 /* owner_slots covers `total`; links are filtered by parameters of their own. */
 static bool is_kept(const struct dimension *d)
@@ -17,43 +13,41 @@ static bool is_kept(const struct dimension *d)
 /* --- staged events ---------------------------------------------------------
  */
 
+static const struct dimension *find_many(void)
+{
+	size_t i = 0;
+
+	while (dimensions[i].kind != DIMENSION_MANY)
+		i++;
+	return &dimensions[i];
+}
+
 /* An event is in each dimension once; in a dimension of many values it is there
  * once for each value. */
 static void put_staged(struct buf *sql, const struct day_copy *c)
 {
-	size_t count = 1;
+	static const char of_rows[] =
+#include "aggregator/sql/expressions/staged_owners.sql.inc"
+		;
+	static const char of_dropped[] =
+#include "aggregator/sql/expressions/staged_owners_dropped.sql.inc"
+		;
+	struct buf count = {0};
+	unsigned number = 1;
 
 	for (size_t i = 0; i < dimension_count; i++)
-		count += is_kept(&dimensions[i]) &&
-			 dimensions[i].kind != DIMENSION_MANY;
-	buf_printf(sql,
-		   "(SELECT multiIf(sum(n) = 0, 0, countIf(NOT m) = %zu AND "
-		   "minIf(n, NOT m) = maxIf(n, NOT m) AND sumIf(n, m) = "
-		   "(SELECT sum(length(" DIMENSION_MANY_VALUES ")) FROM %s)",
-		   count, owner_values_rows(c));
-	for (size_t i = 0; c->dropped && i < dimension_count; i++) {
-		if (dimensions[i].kind != DIMENSION_MANY)
-			continue;
-		buf_printf(sql,
-			   " + (SELECT sum(events) FROM owner_values WHERE "
-			   "day = " SQL_DAY " AND dimension = '%s' "
-			   "AND attempt = ",
-			   dimensions[i].name);
-		owner_values_put_base(sql, c);
-		buf_putc(sql, ')');
-	}
-	buf_printf(sql,
-		   ", minIf(n, NOT m), %" PRIu64
-		   ") FROM (SELECT sum(events) AS n, false AS m FROM "
-		   "owner_slots WHERE " SQL_IN_SLOTS
-		   "AND attempt = {attempt:UInt64} UNION ALL "
-		   "SELECT sum(events) AS n, dimension IN (''",
-		   SETTLE_SQL_UNEVEN);
-	for (size_t i = 0; i < dimension_count; i++)
-		if (dimensions[i].kind == DIMENSION_MANY)
-			buf_printf(sql, ", '%s'", dimensions[i].name);
-	buf_puts(sql,
-		 ") AS m FROM " OWNER_VALUES_STAGED "GROUP BY dimension))");
+		number += is_kept(&dimensions[i]) &&
+			  dimensions[i].kind != DIMENSION_MANY;
+	buf_put_uint(&count, number);
+
+	const struct statement_blank blanks[] = {
+		{"count", statement_piece(sql, &count)},
+		{"many", find_many()->name},
+		{"base", c->kind->base},
+		{NULL, NULL}};
+
+	statement_put(sql, c->dropped ? of_dropped : of_rows, blanks);
+	buf_free(&count);
 }
 
 /* --- staging ----------------------------------------------------------------
@@ -61,40 +55,16 @@ static void put_staged(struct buf *sql, const struct day_copy *c)
 
 static void put_slots(struct buf *sql, const struct day_copy *c)
 {
-	static const char *const sets[][2] = {
-		{SQL_OWNER_VISITOR, SQL_HUMAN},
-		{SQL_OWNER_VISITOR, SQL_OTHER},
-		{SQL_OWNER_ADDRESS, SQL_HUMAN},
-		{SQL_OWNER_ADDRESS, SQL_OTHER},
-	};
+	static const char of_rows[] =
+#include "aggregator/sql/owner_slots.sql.inc"
+		;
+	static const char of_dropped[] =
+#include "aggregator/sql/owner_slots_dropped.sql.inc"
+		;
+	const struct statement_blank blanks[] = {{"base", c->kind->base},
+						 {NULL, NULL}};
 
-	buf_puts(sql, "INSERT INTO owner_slots (owner, slot, attempt, events, "
-		      "clicks, bots, prefetches, people, others, people_ips, "
-		      "others_ips) ");
-	if (c->dropped)
-		buf_puts(sql, "SELECT o, s, {attempt:UInt64}, sum(n), sum(c), "
-			      "sum(b), sum(p), "
-			      "arraySort(groupUniqArrayArray(s0)), "
-			      "arraySort(groupUniqArrayArray(s1)), "
-			      "arraySort(groupUniqArrayArray(s2)), "
-			      "arraySort(groupUniqArrayArray(s3)) FROM (");
-	buf_printf(sql,
-		   "SELECT owner AS o, " SQL_SLOT " AS s, %s" DAY_COPY_COUNTS,
-		   c->dropped ? "" : "{attempt:UInt64}, ");
-	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
-		buf_printf(sql, ", arraySort(groupUniqArrayIf(%s, %s)) AS s%zu",
-			   sets[i][0], sets[i][1], i);
-	buf_printf(sql, " FROM %s GROUP BY o, s", owner_values_rows(c));
-	if (c->dropped) {
-		buf_puts(sql,
-			 " UNION ALL SELECT owner AS o, slot AS s, "
-			 "events AS n, clicks AS c, bots AS b, "
-			 "prefetches AS p, people AS s0, others AS s1, "
-			 "people_ips AS s2, others_ips AS s3 FROM "
-			 "owner_slots WHERE " SQL_IN_SLOTS "AND attempt = ");
-		owner_values_put_base(sql, c);
-		buf_puts(sql, ") GROUP BY o, s");
-	}
+	statement_put(sql, c->dropped ? of_dropped : of_rows, blanks);
 }
 
 static int stage_owner_tables(struct day_copy *c, struct error *err)
@@ -109,6 +79,9 @@ static int stage_owner_tables(struct day_copy *c, struct error *err)
 }
 
 const struct copy_statements owner_statements = {
+	.settled = day_copy_settled_links,
+	.source = day_copy_source_links,
+	.dropped_source = day_copy_source_links_dropped,
 	.put_staged = put_staged,
 	.stage = stage_owner_tables,
 };

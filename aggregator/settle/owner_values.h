@@ -19,16 +19,6 @@
 /* Whether the copy has the dimension. */
 typedef bool owner_values_has_fn(const struct dimension *d);
 
-/* SQL: rows of owner_values for the day that is copied. */
-#define OWNER_VALUES_STAGED                                                    \
-	"owner_values WHERE day = " SQL_DAY " AND attempt = {attempt:UInt64} "
-
-/* Writes an expression: the attempt that is the base of the dropped day. */
-void owner_values_put_base(struct buf *sql, const struct day_copy *c);
-
-/* The rows of `clicks` that are copied: those of links. */
-const char *owner_values_rows(const struct day_copy *c);
-
 /*
  * Runs statements that select rows by `put`, one SELECT for each dimension, and
  * insert them by `into`.  A statement takes as many dimensions as stay within

@@ -6,16 +6,18 @@
 
 #include "aggregator/settle/day_copy.h"
 #include "aggregator/settle/derived_tables.h"
-#include "aggregator/settle/settle_sql.h"
 
 /* --- one day ----------------------------------------------------------------
  */
 
 static void put_staged(struct buf *sql, const struct day_copy *c)
 {
+	static const char text[] =
+#include "aggregator/sql/expressions/staged_seals.sql.inc"
+		;
+
 	(void)c;
-	buf_puts(sql, "(SELECT sum(events) FROM sealed_slots "
-		      "WHERE " SQL_IN_SLOTS "AND attempt = {attempt:UInt64})");
+	buf_puts(sql, text);
 }
 
 static int stage_sealed_slots(struct day_copy *c, struct error *err)
@@ -49,6 +51,9 @@ static int stage_sealed_slots(struct day_copy *c, struct error *err)
 }
 
 const struct copy_statements seal_statements = {
+	.settled = day_copy_settled_links,
+	.source = day_copy_source_links,
+	.dropped_source = day_copy_source_links_dropped,
 	.put_staged = put_staged,
 	.stage = stage_sealed_slots,
 };

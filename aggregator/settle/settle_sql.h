@@ -53,14 +53,6 @@
 	"unit >= toDateTime({start:UInt32}, 'UTC') AND "                       \
 	"unit < toDateTime({end:UInt32}, 'UTC') "
 
-/* Slots from start to end. */
-#define SQL_IN_SLOTS                                                           \
-	"slot >= toDateTime({start:UInt32}, 'UTC') AND "                       \
-	"slot < toDateTime({end:UInt32}, 'UTC') "
-
-/* The day that begins at start. */
-#define SQL_DAY "toDate(toDateTime({start:UInt32}, 'UTC'))"
-
 /* Condition on stats_hourly: the published attempts of hours from start to
  * end. */
 #define SQL_ARE_PUBLISHED                                                      \

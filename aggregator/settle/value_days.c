@@ -3,14 +3,11 @@
  * UTC day: of all links in day_values, of each owner in owner_values
  * (schemas/clickhouse/day_values.sql).  Counts, no visitors.
  */
-#include <inttypes.h>
-
 #include "aggregator/dimension.h"
 #include "aggregator/settle/day_copy.h"
 #include "aggregator/settle/derived_tables.h"
-#include "aggregator/settle/dropped.h"
 #include "aggregator/settle/owner_values.h"
-#include "aggregator/settle/settle_sql.h"
+#include "common/clickhouse/statement.h"
 
 static bool is_kept(const struct dimension *d)
 {
@@ -31,46 +28,30 @@ static size_t count_kept(void)
 
 /* Rows without a link are copied, too: the day's settled events are those of
  * its hours. */
-static void put_settled(struct buf *sql, const struct day_copy *c)
-{
-	(void)c;
-	buf_puts(sql, "(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS ")");
-}
-
-static const char *rows_of(const struct day_copy *c)
-{
-	return c->dropped ? SQL_BESIDE : "clicks WHERE " SQL_RANGE;
-}
-
-static void put_source(struct buf *sql, const struct day_copy *c)
-{
-	buf_printf(sql, "(SELECT count() FROM %s)", rows_of(c));
-	if (c->dropped)
-		buf_puts(sql, " + " SQL_BASE_EVENTS);
-}
-
-#define SQL_SUMS(of) "SELECT sum(events) AS n, " of " AS is_of_owners FROM "
+static const char source[] =
+#include "aggregator/sql/expressions/source_of_values.sql.inc"
+	;
+static const char dropped_source[] =
+#include "aggregator/sql/expressions/source_of_values_dropped.sql.inc"
+	;
 
 /* Each event is in each dimension of day_values once, and each event of a link
  * in each dimension of owner_values. */
 static void put_staged(struct buf *sql, const struct day_copy *c)
 {
-	size_t count = count_kept();
+	static const char text[] =
+#include "aggregator/sql/expressions/staged_values.sql.inc"
+		;
+	struct buf count = {0};
 
 	(void)c;
-	buf_printf(sql,
-		   "(SELECT multiIf(sum(n) = 0, 0, "
-		   "countIf(NOT is_of_owners) = %zu AND "
-		   "minIf(n, NOT is_of_owners) = maxIf(n, NOT is_of_owners) "
-		   "AND minIf(n, is_of_owners) = maxIf(n, is_of_owners) "
-		   "AND sumIf(n, is_of_owners) = %zu * " DAY_COPY_LINK_EVENTS
-		   ", minIf(n, NOT is_of_owners), %" PRIu64
-		   ") FROM (" SQL_SUMS("true") OWNER_VALUES_STAGED
-		   "GROUP BY dimension UNION ALL " SQL_SUMS(
-			   "false") "day_values WHERE day = " SQL_DAY
-				    " AND attempt = {attempt:UInt64} GROUP BY "
-				    "dimension))",
-		   count, count, SETTLE_SQL_UNEVEN);
+	buf_put_uint(&count, count_kept());
+
+	const struct statement_blank blanks[] = {
+		{"count", statement_piece(sql, &count)}, {NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	buf_free(&count);
 }
 
 /* --- staging ----------------------------------------------------------------
@@ -81,33 +62,25 @@ static void put_staged(struct buf *sql, const struct day_copy *c)
 static void put_values(struct buf *sql, const struct day_copy *c,
 		       const struct dimension *d)
 {
-	buf_printf(sql,
-		   "SELECT '%s', " SQL_DAY ", {attempt:UInt64}, "
-		   "if(is_rest, '', v) AS shown, is_rest, sum(n), sum(c), "
-		   "sum(b), sum(p) FROM (SELECT *, was_rest OR row_number() "
-		   "OVER (PARTITION BY was_rest ORDER BY n DESC, v) > "
-		   "{most:UInt64} AS is_rest FROM (SELECT v, was_rest, "
-		   "sum(en) AS n, sum(ec) AS c, sum(eb) AS b, sum(ep) AS p "
-		   "FROM (SELECT v, false AS was_rest, n AS en, c AS ec, "
-		   "b AS eb, p AS ep FROM (SELECT %s AS v, " DAY_COPY_COUNTS
-		   " FROM %s GROUP BY v)",
-		   d->name, d->expression, rows_of(c));
-	if (c->dropped) {
-		buf_puts(sql, " UNION ALL SELECT value AS v, rest AS was_rest, "
-			      "events AS en, clicks AS ec, bots AS eb, "
-			      "prefetches AS ep FROM day_values WHERE "
-			      "day = " SQL_DAY " AND attempt = ");
-		owner_values_put_base(sql, c);
-		buf_printf(sql, " AND dimension = '%s'", d->name);
-	}
-	buf_puts(sql, ") GROUP BY v, was_rest)) GROUP BY shown, is_rest");
+	static const char of_rows[] =
+#include "aggregator/sql/day_values.sql.inc"
+		;
+	static const char of_dropped[] =
+#include "aggregator/sql/day_values_dropped.sql.inc"
+		;
+	const struct statement_blank blanks[] = {{"dimension", d->name},
+						 {"value", d->expression},
+						 {"base", c->kind->base},
+						 {NULL, NULL}};
+
+	statement_put(sql, c->dropped ? of_dropped : of_rows, blanks);
 }
 
 static int stage_value_tables(struct day_copy *c, struct error *err)
 {
 	static const char into[] =
-		"INSERT INTO day_values (dimension, day, attempt, value, rest, "
-		"events, clicks, bots, prefetches) ";
+#include "aggregator/sql/parts/into_day_values.sql.inc"
+		;
 
 	if (owner_values_run(c, into, put_values, is_kept, err) < 0)
 		return -1;
@@ -115,8 +88,9 @@ static int stage_value_tables(struct day_copy *c, struct error *err)
 }
 
 const struct copy_statements value_statements = {
-	.put_settled = put_settled,
-	.put_source = put_source,
+	.settled = day_copy_settled_hours,
+	.source = source,
+	.dropped_source = dropped_source,
 	.put_staged = put_staged,
 	.stage = stage_value_tables,
 };

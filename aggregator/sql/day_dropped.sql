@@ -1,7 +1,4 @@
-SELECT NOT (toDateTime({start:UInt32}, 'UTC') NOT IN (
-        SELECT unit
-        FROM settled
-        WHERE kind = 'dropped_day'
-        GROUP BY unit
-        HAVING max(attempt) != {dropped:UInt64}))
+SELECT NOT (
+    -- include: aggregator/sql/parts/is_not_dropped_since.sql
+)
 FORMAT TabSeparated

@@ -1,22 +1,15 @@
 SELECT (
         SELECT sum(effective + ineffective)
         FROM link_slots
-        WHERE slot >= toDateTime({start:UInt32}, 'UTC')
-          AND slot < toDateTime({end:UInt32}, 'UTC')
+        WHERE
+          -- include: aggregator/sql/parts/slots_in_range.sql
           AND attempt = {attempt:UInt64}),
     (
         SELECT sum(pv)
         FROM link_days
         WHERE day = toDate(toDateTime({start:UInt32}, 'UTC')) AND attempt = {attempt:UInt64}),
-    (
-        SELECT sum(effective + ineffective)
-        FROM link_slots
-        WHERE slot >= toDateTime({start:UInt32}, 'UTC')
-          AND slot < toDateTime({end:UInt32}, 'UTC')
-          AND attempt = (
-                SELECT max(attempt)
-                FROM settled
-                WHERE kind = 'link_day' AND unit = toDateTime({start:UInt32}, 'UTC'))),
+    -- include: aggregator/sql/expressions/settled_of_links.sql
+    ,
     (
         SELECT sum(pv)
         FROM link_days

@@ -1,8 +1,8 @@
 SELECT toUInt32(hour) AS h, count()
 FROM stats_hourly
 WHERE rest
-  AND hour >= toDateTime({start:UInt32}, 'UTC')
-  AND hour < toDateTime({end:UInt32}, 'UTC')
+  AND
+  -- include: aggregator/sql/parts/hours_in_range.sql
   AND attempt IN {attempts:Array(UInt64)}
 GROUP BY hour
 FORMAT TabSeparated

@@ -1,9 +1,6 @@
 SELECT count()
 FROM (
-    SELECT unit
-    FROM settled
-    WHERE kind = 'dropped_day'
-    GROUP BY unit
-    HAVING max(attempt) != {dropped:UInt64})
+    -- include: aggregator/sql/parts/days_dropped_since.sql
+)
 WHERE toUInt32(unit) IN (SELECT intDiv(arrayJoin({hours:Array(UInt32)}), 86400) * 86400)
 FORMAT TabSeparated

@@ -1,13 +1,23 @@
 INSERT INTO link_days (link_id, day, attempt, pv, uv, ip, human_uv, human_ip, effective,
     ineffective)
-SELECT link_id, toDate(toDateTime({start:UInt32}, 'UTC')), {attempt:UInt64}, count() AS n,
-    uniqExactIf(unique_identity, outcome = 'redirected'),
-    uniqExactIf(clicks.ip, outcome = 'redirected'),
-    uniqExactIf(unique_identity, outcome = 'redirected' AND verdict = 'human'),
-    uniqExactIf(clicks.ip, outcome = 'redirected' AND verdict = 'human'),
-    countIf(outcome = 'redirected' AND verdict = 'human') AS e, n - e
-FROM clicks
-WHERE link_id != 0
-  AND ts >= toDateTime64({start:UInt32}, 3, 'UTC')
-  AND ts < toDateTime64({end:UInt32}, 3, 'UTC')
+SELECT link_id,
+    -- include: aggregator/sql/parts/day_at_start.sql
+    , {attempt:UInt64}, count() AS n,
+    uniqExactIf(unique_identity,
+        -- include: aggregator/sql/parts/is_click.sql
+    ),
+    uniqExactIf(clicks.ip,
+        -- include: aggregator/sql/parts/is_click.sql
+    ),
+    uniqExactIf(unique_identity,
+        -- include: aggregator/sql/parts/is_human.sql
+    ),
+    uniqExactIf(clicks.ip,
+        -- include: aggregator/sql/parts/is_human.sql
+    ),
+    countIf(
+        -- include: aggregator/sql/parts/is_human.sql
+    ) AS e, n - e
+FROM
+    -- include: aggregator/sql/parts/rows_of_links.sql
 GROUP BY link_id

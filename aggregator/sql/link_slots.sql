@@ -1,12 +1,20 @@
 INSERT INTO link_slots (link_id, slot, attempt, clicks, bots, prefetches, effective,
     ineffective)
-SELECT link_id, toDateTime(intDiv(toUnixTimestamp(ts), 900) * 900, 'UTC') AS quarter,
-    {attempt:UInt64}, countIf(outcome = 'redirected'),
-    countIf(outcome = 'redirected' AND verdict NOT IN ('human', 'prefetch')),
-    countIf(outcome = 'redirected' AND verdict = 'prefetch'),
-    countIf(outcome = 'redirected' AND verdict = 'human') AS e, count() - e
-FROM clicks
-WHERE link_id != 0
-  AND ts >= toDateTime64({start:UInt32}, 3, 'UTC')
-  AND ts < toDateTime64({end:UInt32}, 3, 'UTC')
+SELECT link_id,
+    -- include: aggregator/sql/parts/slot_of_row.sql
+    AS quarter, {attempt:UInt64},
+    countIf(
+        -- include: aggregator/sql/parts/is_click.sql
+    ),
+    countIf(
+        -- include: aggregator/sql/parts/is_bot.sql
+    ),
+    countIf(
+        -- include: aggregator/sql/parts/is_prefetch.sql
+    ),
+    countIf(
+        -- include: aggregator/sql/parts/is_human.sql
+    ) AS e, count() - e
+FROM
+    -- include: aggregator/sql/parts/rows_of_links.sql
 GROUP BY link_id, quarter

@@ -7,18 +7,14 @@ SELECT 'link_day', toDateTime({start:UInt32}, 'UTC'), {attempt:UInt64}, {blocks:
 WHERE (
         SELECT sum(effective + ineffective)
         FROM link_slots
-        WHERE slot >= toDateTime({start:UInt32}, 'UTC')
-          AND slot < toDateTime({end:UInt32}, 'UTC')
+        WHERE
+          -- include: aggregator/sql/parts/slots_in_range.sql
           AND attempt = {attempt:UInt64}) = {slots:UInt64}
   AND (
         SELECT sum(pv)
         FROM link_days
         WHERE day = toDate(toDateTime({start:UInt32}, 'UTC'))
           AND attempt = {attempt:UInt64}) = {visits:UInt64}
-  AND toDateTime({start:UInt32}, 'UTC') NOT IN (
-        SELECT unit
-        FROM settled
-        WHERE kind = 'dropped_day'
-        GROUP BY unit
-        HAVING max(attempt) != {dropped:UInt64})
+  AND
+  -- include: aggregator/sql/parts/is_not_dropped_since.sql
   AND now64(3, 'UTC') < fromUnixTimestamp64Milli({until:Int64}, 'UTC')

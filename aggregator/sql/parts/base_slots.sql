@@ -1,6 +1,6 @@
 FROM sealed_slots
-WHERE slot >= toDateTime({start:UInt32}, 'UTC')
-  AND slot < toDateTime({end:UInt32}, 'UTC')
+WHERE
+  -- include: aggregator/sql/parts/slots_in_range.sql
   AND attempt = (
     SELECT max(attempt)
     FROM settled

@@ -2,18 +2,31 @@ SELECT link_id AS l, slot AS s, events AS n, clicks AS c, bots AS b, prefetches 
     people AS hv, others AS ov, people_ips AS hi, others_ips AS oi
 -- include: aggregator/sql/parts/base_slots.sql
 UNION ALL
-SELECT link_id AS l, toDateTime(intDiv(toUnixTimestamp(ts), 900) * 900, 'UTC') AS s,
-    count() AS n, countIf(outcome = 'redirected') AS c,
-    countIf(outcome = 'redirected' AND verdict NOT IN ('human', 'prefetch')) AS b,
-    countIf(outcome = 'redirected' AND verdict = 'prefetch') AS p,
-    groupUniqArrayIf(bitShiftRight(cityHash64(unique_identity), 16),
-        outcome = 'redirected' AND verdict = 'human') AS hv,
-    groupUniqArrayIf(bitShiftRight(cityHash64(unique_identity), 16),
-        outcome = 'redirected' AND verdict != 'human') AS ov,
-    groupUniqArrayIf(bitShiftRight(cityHash64(reinterpretAsFixedString(ip)), 16),
-        outcome = 'redirected' AND verdict = 'human') AS hi,
-    groupUniqArrayIf(bitShiftRight(cityHash64(reinterpretAsFixedString(ip)), 16),
-        outcome = 'redirected' AND verdict != 'human') AS oi
+SELECT link_id AS l,
+    -- include: aggregator/sql/parts/slot_of_row.sql
+    AS s,
+    -- include: aggregator/sql/parts/counts_of_rows.sql
+    ,
+    groupUniqArrayIf(
+        -- include: aggregator/sql/parts/digest_of_visitor.sql
+        ,
+        -- include: aggregator/sql/parts/is_human.sql
+    ) AS hv,
+    groupUniqArrayIf(
+        -- include: aggregator/sql/parts/digest_of_visitor.sql
+        ,
+        -- include: aggregator/sql/parts/is_not_human.sql
+    ) AS ov,
+    groupUniqArrayIf(
+        -- include: aggregator/sql/parts/digest_of_address.sql
+        ,
+        -- include: aggregator/sql/parts/is_human.sql
+    ) AS hi,
+    groupUniqArrayIf(
+        -- include: aggregator/sql/parts/digest_of_address.sql
+        ,
+        -- include: aggregator/sql/parts/is_not_human.sql
+    ) AS oi
 FROM (
     -- include: aggregator/sql/parts/rows_beside.sql
 )

@@ -1,7 +1,16 @@
-uniqCombined64StateIf(14)(unique_identity, outcome = 'redirected' AND verdict = 'human')
-    + uniqCombined64StateIf(14)(unique_identity, outcome = 'redirected' AND verdict != 'human')
-    AS s0,
-uniqCombined64StateIf(14)(ip, outcome = 'redirected' AND verdict = 'human')
-    + uniqCombined64StateIf(14)(ip, outcome = 'redirected' AND verdict != 'human') AS s1,
-uniqCombined64StateIf(14)(unique_identity, outcome = 'redirected' AND verdict = 'human') AS s2,
-uniqCombined64StateIf(14)(ip, outcome = 'redirected' AND verdict = 'human') AS s3
+uniqCombined64StateIf(14)(unique_identity,
+    -- include: aggregator/sql/parts/is_human.sql
+) + uniqCombined64StateIf(14)(unique_identity,
+    -- include: aggregator/sql/parts/is_not_human.sql
+) AS s0,
+uniqCombined64StateIf(14)(ip,
+    -- include: aggregator/sql/parts/is_human.sql
+) + uniqCombined64StateIf(14)(ip,
+    -- include: aggregator/sql/parts/is_not_human.sql
+) AS s1,
+uniqCombined64StateIf(14)(unique_identity,
+    -- include: aggregator/sql/parts/is_human.sql
+) AS s2,
+uniqCombined64StateIf(14)(ip,
+    -- include: aggregator/sql/parts/is_human.sql
+) AS s3

@@ -1,9 +1,9 @@
-AND hour >= toDateTime({start:UInt32}, 'UTC')
-AND hour < toDateTime({end:UInt32}, 'UTC')
+AND
+-- include: aggregator/sql/parts/hours_in_range.sql
 AND (hour, attempt) IN (
     SELECT unit, max(attempt)
     FROM settled
     WHERE kind = 'base_hour'
-      AND unit >= toDateTime({start:UInt32}, 'UTC')
-      AND unit < toDateTime({end:UInt32}, 'UTC')
+      AND
+      -- include: aggregator/sql/parts/units_in_range.sql
     GROUP BY unit)

@@ -1,9 +1,4 @@
-AND hour >= toDateTime({start:UInt32}, 'UTC')
-AND hour < toDateTime({end:UInt32}, 'UTC')
-AND (hour, attempt) IN (
-    SELECT unit, max(attempt)
-    FROM settled
-    WHERE kind = 'hour'
-      AND unit >= toDateTime({start:UInt32}, 'UTC')
-      AND unit < toDateTime({end:UInt32}, 'UTC')
-    GROUP BY unit)
+AND
+-- include: aggregator/sql/parts/hours_in_range.sql
+AND
+-- include: aggregator/sql/parts/is_published_hour.sql

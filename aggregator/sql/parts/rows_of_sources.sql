@@ -9,5 +9,5 @@ LEFT JOIN (
   ON clicks.epoch = f.f_epoch
   AND clicks.topic = f.f_topic
   AND clicks.partition = f.f_partition
-WHERE ts >= toDateTime64({start:UInt32}, 3, 'UTC')
-  AND ts < toDateTime64({end:UInt32}, 3, 'UTC')
+WHERE
+    -- include: aggregator/sql/parts/is_in_range.sql

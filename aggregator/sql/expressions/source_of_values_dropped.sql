@@ -1,0 +1,7 @@
+(
+    SELECT count()
+    FROM (
+        -- include: aggregator/sql/parts/rows_beside.sql
+    )
+) +
+-- include: aggregator/sql/expressions/base_events.sql

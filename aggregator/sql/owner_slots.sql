@@ -1,0 +1,11 @@
+INSERT INTO owner_slots (owner, slot, attempt, events, clicks, bots, prefetches, people,
+    others, people_ips, others_ips)
+SELECT owner AS o,
+    -- include: aggregator/sql/parts/slot_of_row.sql
+    AS s, {attempt:UInt64},
+    -- include: aggregator/sql/parts/counts_of_rows.sql
+    ,
+    -- include: aggregator/sql/parts/owner_sets.sql
+FROM
+    -- include: aggregator/sql/parts/rows_of_links.sql
+GROUP BY o, s

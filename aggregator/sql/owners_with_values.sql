@@ -1,0 +1,9 @@
+SELECT '', uniqExact(owner)
+FROM
+    -- include: aggregator/sql/parts/rows_of_links.sql
+UNION ALL
+SELECT toString(dimension), uniqExact(owner)
+FROM
+    -- include: aggregator/sql/parts/staged_owner_values.sql
+GROUP BY dimension
+FORMAT TabSeparated

@@ -1,0 +1,1 @@
+toUInt32(bitShiftRight(cityHash64(reinterpretAsFixedString(ip)), 32))

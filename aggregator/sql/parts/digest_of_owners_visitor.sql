@@ -1,0 +1,1 @@
+toUInt32(bitShiftRight(cityHash64(unique_identity), 32))

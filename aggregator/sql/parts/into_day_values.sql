@@ -1,0 +1,1 @@
+INSERT INTO day_values (dimension, day, attempt, value, rest, events, clicks, bots, prefetches)

@@ -1,0 +1,2 @@
+INSERT INTO owner_values (owner, dimension, day, attempt, value, rest, events, clicks, bots,
+    prefetches)

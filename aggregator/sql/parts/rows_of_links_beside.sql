@@ -1,0 +1,4 @@
+(
+    -- include: aggregator/sql/parts/rows_beside.sql
+)
+WHERE link_id != 0
