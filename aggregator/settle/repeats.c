@@ -8,6 +8,7 @@
 #include "aggregator/settle/changed_hours.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
 #include "common/clock.h"
 
 struct repeats_range {
@@ -102,26 +103,32 @@ static int take_row(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* Marked rows of the range, and marked rows behind it whose time was changed:
- * another row of their event may be in the range. */
-#define SQL_IN_RANGE                                                           \
-	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
-	"(ts < toDateTime64({to:UInt32}, 3, 'UTC') OR original_ts != ts) "
-
-#define SQL_BATCH " ORDER BY day_of LIMIT 1000 FORMAT TabSeparated"
-
 static int find_unmarked_repeats(const struct settling *s,
 				 const struct repeats_range *range,
 				 struct repeats_batch *ret, struct error *err)
 {
-	static const char sql[] =
-		"SELECT toYYYYMMDD(ts, 'UTC') AS day_of, "
-		"toUInt32(intDiv(toUnixTimestamp(ts), 3600) * 3600), link_id, "
-		"epoch, topic, partition, offset FROM " REPEATS_SQL(
-			SQL_IN_RANGE, "{earliest:UInt32}") SQL_BATCH;
+	static const char text[] =
+#include "aggregator/sql/repeats_unmarked.sql.inc"
+		;
+	/* Marked rows of the range, and marked rows behind it whose time was
+	 * changed: another row of their event may be in the range. */
+	static const char scope[] =
+#include "aggregator/sql/parts/is_in_scope_of_repeats.sql.inc"
+		;
+	static const struct statement_blank blanks[] = {
+		{"scope", scope},
+		{"earliest", "{earliest:UInt32}"},
+		{NULL, NULL}};
+	struct buf sql = {0};
+	int status;
 
-	return clickhouse_rows(s->ch, sql, range->params, "nnnnsnn", take_row,
-			       ret, err);
+	statement_put(&sql, text, blanks);
+	status = buf_cstr(&sql)
+			 ? clickhouse_rows(s->ch, sql.data, range->params,
+					   "nnnnsnn", take_row, ret, err)
+			 : error_set_nomem(err);
+	buf_free(&sql);
+	return status;
 }
 
 static int count_marked(const struct settling *s,
@@ -129,8 +136,8 @@ static int count_marked(const struct settling *s,
 			struct error *err)
 {
 	static const char sql[] =
-		"SELECT count() FROM clicks WHERE " REPEATS_SQL_MARKED
-		"AND " SQL_IN_RANGE "FORMAT TabSeparated";
+#include "aggregator/sql/repeats_marked.sql.inc"
+		;
 
 	return clickhouse_numbers(s->ch, sql, range->params, ret, 1, err);
 }
@@ -232,27 +239,8 @@ static int find_hours(const struct settling *s,
 		      struct error *err)
 {
 	static const char sql[] =
-		"SELECT h FROM (SELECT "
-		"toUInt32(intDiv(toUnixTimestamp(ts), 3600) * 3600) AS h, "
-		"count() AS n_rows, toUInt64(0) AS n_settled FROM clicks "
-		"WHERE outcome = 'repeated' AND "
-		"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "
-		"ts < toDateTime64({to:UInt32}, 3, 'UTC') AND " REPEATS_SQL_KEPT
-		"GROUP BY h "
-		"UNION ALL SELECT toUInt32(hour) AS h, toUInt64(0) AS n_rows, "
-		"sum(events) AS n_settled FROM stats_hourly WHERE "
-		"dimension = 'outcome' AND value = 'repeated' AND "
-		"hour >= toDateTime({from:UInt32}, 'UTC') AND "
-		"hour < toDateTime({to:UInt32}, 'UTC') AND "
-		"(hour, attempt) IN (SELECT unit, max(attempt) FROM settled "
-		"WHERE kind = 'hour' AND "
-		"unit >= toDateTime({from:UInt32}, 'UTC') AND "
-		"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY unit) AND "
-		"toDateTime(intDiv(toUnixTimestamp(hour), 86400) * 86400, "
-		"'UTC') NOT IN (SELECT unit FROM settled WHERE "
-		"kind = 'dropped_day') GROUP BY h) GROUP BY h "
-		"HAVING sum(n_rows) != sum(n_settled) ORDER BY h "
-		"FORMAT TabSeparated";
+#include "aggregator/sql/repeats_hours.sql.inc"
+		;
 
 	return clickhouse_rows(s->ch, sql, range->params, "n", take_hour, ret,
 			       err);

@@ -1,0 +1,1 @@
+maybe_sent AND outcome != 'repeated'
