@@ -64,15 +64,10 @@ int progress_read_last(struct clickhouse *ch, struct progress *ret,
 int progress_read_marks(struct clickhouse *ch, struct progress *ret,
 			uint64_t *ret_marks, struct error *err);
 
-/*
- * SQL: the columns of one row over all of `settled`. read_until is that of the
- * newest attempt, since ClickHouse's clock may have gone back; complete_until
- * is the greatest since the last mend.
+/* The fields of aggregator/sql/parts/progress_columns.sql, one row over all of
+ * `settled`.  read_until is that of the newest attempt, since ClickHouse's
+ * clock may have gone back; complete_until is the greatest since the last mend.
  */
-#define PROGRESS_SQL_COLUMNS                                                   \
-	"toUnixTimestamp64Milli(argMax(read_until, attempt)), "                \
-	"toUnixTimestamp64Milli(tupleElement("                                 \
-	"max((mended, complete_until)), 2)), max(attempt), max(mended)"
 struct progress progress_of_fields(char *const fields[4]);
 
 /* Returns the greatest inserted_at that is not beyond ClickHouse's clock,

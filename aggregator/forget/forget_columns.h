@@ -9,10 +9,10 @@
 
 #include "common/buf.h"
 
-/* Of rows of `clicks`: those of a forgotten visitor, and what is left where the
- * condition `is_link` holds, too. */
+/* Writes those for `clicks`: what a forgotten visitor leaves, and what a
+ * forgotten link leaves where the condition `is_link` holds. */
 void forget_columns_put_clicks(struct buf *sql, const char *is_link);
-/* Of rows of the archive. */
+/* Writes those for the archive, `links`. */
 void forget_columns_put_links(struct buf *sql);
 
 #endif

@@ -67,13 +67,4 @@ uint64_t copied_days_events(const struct copied_days *days);
 int copied_days_put(const struct copied_days *days, struct buf *starts,
 		    struct buf *attempts, struct error *err);
 
-/*
- * SQL: whether a row belongs to one of these days and has that day's attempt.
- * `starts` and `attempts` are the names of the parameters; `day` is the start
- * of the row's day as UInt32.
- */
-#define COPIED_DAYS_SQL(starts, attempts, day)                                 \
-	"attempt = transform(" day ", {" starts ":Array(UInt32)}, {" attempts  \
-	":Array(UInt64)}, toUInt64(0))"
-
 #endif

@@ -4,7 +4,7 @@
  *
  * A day is dropped once it is sealed, its published hours have as many events
  * as it has rows, and so have all tables that answer for it (drop_check.h).
- * The settled counts are its base from then on (dropped.h).  First a row of
+ * The settled counts are its base from then on (settle_sql.h).  First a row of
  * `settled` records the drop; the statement that inserts it makes the server
  * count the hours once more.  The rows themselves are deleted `keep_superseded`
  * later, when no query reads them any more, if the base is still complete.

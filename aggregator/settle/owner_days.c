@@ -1,3 +1,8 @@
+/*
+ * Clicks of owners by UTC day, in tables of their own
+ * (schemas/clickhouse/owner_slots.sql): by slot with visitors, and by the
+ * values of each settled dimension.
+ */
 #include "aggregator/dimension.h"
 #include "aggregator/settle/day_copy.h"
 #include "aggregator/settle/derived_tables.h"

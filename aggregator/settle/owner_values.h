@@ -2,7 +2,7 @@
  * owner_values.h - fills owner_values for a copy of a day: the busiest values
  * of each dimension and owner, and one row for the rest of them.
  *
- * Two copies use it, each with dimensions and attempts of its own: owner_days.h
+ * Two copies use it, each with dimensions and attempts of its own: owner_days.c
  * and value_days.c.
  */
 #ifndef AGGREGATOR_SETTLE_OWNER_VALUES_H

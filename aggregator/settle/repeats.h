@@ -11,8 +11,15 @@
  *
  * No answer counts an event twice.  An hour or day is not published before its
  * rows were searched for repeats (repeats_mark), and answers that are computed
- * from rows leave out repeats that are not marked yet (REPEATS_SQL).  So counts
- * that were complete do not go down when repeats are found.
+ * from rows leave out repeats that are not marked yet
+ * (aggregator/sql/parts/unmarked_repeats.sql).  So counts that were complete do
+ * not go down when repeats are found.
+ *
+ * That search is for the rows that should be 'repeated' and are not, of events
+ * of which a marked row is in a scope, wherever the other rows are.  It is by
+ * link and time, because `clicks` is ordered by these: by event_id alone it
+ * would read all rows.  The index by_maybe_sent finds marked rows.  Days that
+ * were dropped are left out, because some of their rows may be gone.
  *
  * The rows of an event have the same link and event_id, and the same time as
  * the edge reported it.  A collector changes the time of an event that waited
@@ -27,42 +34,6 @@
 
 #include "aggregator/settle/settling.h"
 #include "common/error.h"
-
-/* SQL: rows of `clicks` that are marked: they may be repeats, or have repeats.
- * The index by_maybe_sent finds them. */
-#define REPEATS_SQL_MARKED "maybe_sent AND outcome != 'repeated' "
-
-/* SQL: excludes days that were dropped, because some of their rows may be
- * gone. */
-#define REPEATS_SQL_KEPT                                                       \
-	"toDateTime(intDiv(toUnixTimestamp(ts), 86400) * 86400, 'UTC') "       \
-	"NOT IN (SELECT unit FROM settled WHERE kind = 'dropped_day') "
-
-#define REPEATS_SQL_OF(what, scope)                                            \
-	"(SELECT " what " FROM clicks WHERE " REPEATS_SQL_MARKED "AND " scope
-
-/*
- * SQL: a table of the rows that should be 'repeated' and are not, for events of
- * which a marked row meets the condition `scope`, wherever the other rows are.
- * Columns: those of the table's key, epoch and topic.  `earliest`, seconds
- * since 1970 as SQL, is repeats_earliest() for the start of the scope.
- *
- * The search is by link and time, because `clicks` is ordered by these: by
- * event_id alone it would read all rows.
- */
-/* clang-format off */
-#define REPEATS_SQL(scope, earliest)                                           \
-	"(SELECT link_id, ts, epoch, topic, partition, offset, "               \
-	"row_number() OVER (PARTITION BY event_id ORDER BY append_time, "      \
-	"maybe_sent, epoch, topic, partition, offset) AS place "               \
-	"FROM clicks WHERE " REPEATS_SQL_KEPT "AND outcome != 'repeated' AND " \
-	"((link_id, ts) IN "                                                   \
-	REPEATS_SQL_OF("link_id, arrayJoin([ts, original_ts])", scope) ") OR " \
-	"(ts >= toDateTime64(" earliest ", 3, 'UTC') AND "                     \
-	"original_ts != ts AND link_id IN "                                    \
-	REPEATS_SQL_OF("link_id", scope) "AND original_ts != ts))) AND "       \
-	"event_id IN " REPEATS_SQL_OF("event_id", scope) ")) WHERE place > 1"
-/* clang-format on */
 
 /*
  * Returns how early a row can lie if another row of its event is behind `from`

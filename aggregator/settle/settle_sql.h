@@ -1,9 +1,26 @@
 /*
  * settle_sql.h - the statements that compute settled counts from `clicks`.
- * Those that are always the same are files of aggregator/sql/.
+ * Their texts are files of aggregator/sql/.
  *
  * Only names of the closed tables and the program's own numbers are written
  * into their text; all variable values are parameters.
+ *
+ * What statements share is in aggregator/sql/parts/.  A click (is_click) is an
+ * event that was answered with a redirect; robots (is_bot) are all verdicts
+ * except people and prefetching browsers.  is_in_range compares ts as
+ * DateTime64, so that the order and the partitions of the table are used.
+ * digest_of_address hashes an address as bytes, because servers differ in how
+ * they hash the type IPv6.
+ *
+ * The counts that a day was settled from whose rows of `clicks` were dropped,
+ * up to an offset of each source, are its base
+ * (schemas/clickhouse/dropped_sources.sql).  Rows behind these offsets are
+ * settled beside the base: each attempt is the base and these rows
+ * (rows_beside).  Rows that are in the base are skipped, even if they still
+ * exist or exist again.  Counts that were computed with one base must not be
+ * published beside another: the statement that publishes checks that the day's
+ * newest drop is the parameter `dropped` (0: none).  So statements that read
+ * rows have another form for these days (`dropped`).
  */
 #ifndef AGGREGATOR_SETTLE_SETTLE_SQL_H
 #define AGGREGATOR_SETTLE_SETTLE_SQL_H
@@ -15,60 +32,6 @@
 
 /* Stands for an hour's events if its dimensions have different numbers. */
 #define SETTLE_SQL_UNEVEN UINT64_MAX
-
-/* Conditions on a row of clicks.  A click is an event that was answered with a
- * redirect; robots are all verdicts except people and prefetching browsers. */
-#define SQL_CLICK    "outcome = 'redirected'"
-#define SQL_HUMAN    "outcome = 'redirected' AND verdict = 'human'"
-#define SQL_PREFETCH "outcome = 'redirected' AND verdict = 'prefetch'"
-#define SQL_BOT                                                                \
-	"outcome = 'redirected' AND verdict NOT IN ('human', 'prefetch')"
-
-/* Clicks that do not come from people. */
-#define SQL_OTHER "outcome = 'redirected' AND verdict != 'human'"
-
-/* Compares ts with the parameters `start` and `end` as DateTime64, so that the
- * order and the partitions of the table are used. */
-#define SQL_RANGE                                                              \
-	"ts >= toDateTime64({start:UInt32}, 3, 'UTC') AND "                    \
-	"ts < toDateTime64({end:UInt32}, 3, 'UTC')"
-
-/* The UTC slot of 15 minutes that a row falls into. */
-#define SQL_SLOT "toDateTime(intDiv(toUnixTimestamp(ts), 900) * 900, 'UTC')"
-
-/*
- * The digests that sealed_slots keeps of a visitor and of an address; see
- * there.  An address is hashed as bytes, because servers differ in how they
- * hash the type IPv6.
- */
-#define SQL_VISITOR "bitShiftRight(cityHash64(unique_identity), 16)"
-#define SQL_ADDRESS                                                            \
-	"bitShiftRight(cityHash64(reinterpretAsFixedString(ip)), 16)"
-
-/* Hours, and units of `settled`, from start to end. */
-#define SQL_IN_HOURS                                                           \
-	"hour >= toDateTime({start:UInt32}, 'UTC') AND "                       \
-	"hour < toDateTime({end:UInt32}, 'UTC') "
-#define SQL_IN_UNITS                                                           \
-	"unit >= toDateTime({start:UInt32}, 'UTC') AND "                       \
-	"unit < toDateTime({end:UInt32}, 'UTC') "
-
-/* Condition on stats_hourly: the published attempts of hours from start to
- * end. */
-#define SQL_ARE_PUBLISHED                                                      \
-	"(hour, attempt) IN (SELECT unit, max(attempt) FROM settled WHERE "    \
-	"kind = 'hour' AND " SQL_IN_UNITS "GROUP BY unit) "
-
-/* Rows of stats_hourly for the dimension `total`: all, and those that are
- * published. */
-#define SQL_TOTALS	     "stats_hourly WHERE dimension = 'total' AND " SQL_IN_HOURS
-#define SQL_PUBLISHED_TOTALS SQL_TOTALS "AND " SQL_ARE_PUBLISHED
-
-/*
- * Statements that read rows of `clicks` have another form for days that were
- * dropped (`dropped`, see dropped.h), with `dropped` as an additional
- * parameter.
- */
 
 /* The rows of `clicks` that hours are settled from; zeroed: all rows. */
 struct settle_rows {

@@ -6,8 +6,8 @@ SELECT toUnixTimestamp64Milli(ts), link_id, event_id, code, domain, owner, campa
     verdict, country, city, device_class, os_family, ua_family, language, channel,
     referrer_host, edge, partition, offset, epoch, topic
 FROM clicks
-WHERE ts >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-  AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+WHERE
+  -- include: aggregator/sql/parts/exported_rows.sql
   AND append_time < fromUnixTimestamp64Milli({append:Int64}, 'UTC')
   @of_links@
   @after@

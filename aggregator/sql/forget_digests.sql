@@ -4,7 +4,7 @@ SELECT
         -- include: aggregator/sql/parts/digest_of_visitor.sql
         , [v])[1],
     arrayMap(unique_identity ->
-        -- include: aggregator/sql/parts/owner_digest_of_visitor.sql
+        -- include: aggregator/sql/parts/digest_of_owners_visitor.sql
         , [v])[1]
 FROM (
     SELECT tupleElement(e, 1) AS n, tupleElement(e, 2) AS v

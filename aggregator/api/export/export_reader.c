@@ -8,6 +8,7 @@
 #include "aggregator/api/api_keys.h"
 #include "aggregator/api/export/export_links.h"
 #include "aggregator/settle/repeats.h"
+#include "common/clickhouse/statement.h"
 #include "common/clock.h"
 
 /* An answer is complete at this size, or after this time. */
@@ -26,22 +27,36 @@ void export_reader_release(struct export_reader *r)
 static int check_repeats(const struct export_range *range, struct call *call,
 			 struct error *err)
 {
-	static const char sql[] =
+	static const char text[] =
 #include "aggregator/sql/export_repeats.sql.inc"
 		;
+	static const char scope[] =
+#include "aggregator/sql/parts/exported_rows.sql.inc"
+		;
+	static const struct statement_blank blanks[] = {
+		{"scope", scope},
+		{"earliest", "{earliest:UInt32}"},
+		{NULL, NULL}};
 	char from[24], to[24], earliest[24];
 	const struct clickhouse_param params[] = {{"param_from", from},
 						  {"param_to", to},
 						  {"param_earliest", earliest},
 						  {NULL, NULL}};
+	struct buf sql = {0};
 	uint64_t found = 0;
+	int status;
 
 	snprintf(from, sizeof(from), "%" PRId64, range->from_ms);
 	snprintf(to, sizeof(to), "%" PRId64, range->to_ms);
 	snprintf(earliest, sizeof(earliest), "%" PRId64,
 		 repeats_earliest(&call->config->aggregator.clicks,
 				  range->from_ms / CLOCK_SECOND));
-	if (clickhouse_numbers(call->ch, sql, params, &found, 1, err) < 0)
+	statement_put(&sql, text, blanks);
+	status = buf_cstr(&sql) ? clickhouse_numbers(call->ch, sql.data, params,
+						     &found, 1, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	if (status < 0)
 		return -1;
 	return found ? error_set_retriable(err, ERROR_REMOTE,
 					   "events that were sent twice are "

@@ -82,14 +82,20 @@ static const char no_marked_row[] =
 static const char is_counted_once[] =
 #include "aggregator/sql/parts/is_counted_once.sql.inc"
 	;
-static const char of_link_and[] = "link_id = {link_id:UInt64} AND";
+/* The rows among which repeats are searched. */
+static const char asked_for[] =
+#include "aggregator/sql/parts/rows_asked_for.sql.inc"
+	;
+static const char asked_for_of_link[] = "link_id = {link_id:UInt64} AND "
+#include "aggregator/sql/parts/rows_asked_for.sql.inc"
+	;
 
 void clicks_sql_put_once(struct buf *sql, const struct question *q,
 			 bool of_link)
 {
 	char earliest[24];
 	const struct statement_blank blanks[] = {
-		{"scope", of_link ? of_link_and : NULL},
+		{"scope", of_link ? asked_for_of_link : asked_for},
 		{"earliest", earliest},
 		{NULL, NULL},
 	};
@@ -103,6 +109,7 @@ bool clicks_sql_met_marked(const struct clickhouse *ch)
 	return clickhouse_last_code(ch) == THROWN;
 }
 
+static const char of_link_and[] = "link_id = {link_id:UInt64} AND";
 static const char rows_of_question[] =
 #include "aggregator/sql/parts/rows_of_question.sql.inc"
 	;

@@ -6,10 +6,12 @@ SELECT
     -- include: aggregator/sql/parts/slot_of_row.sql
     AS s,
     -- include: aggregator/sql/parts/slot_counts_of_rows.sql
-    , groupUniqArrayIf(toUInt32(bitShiftRight(cityHash64(unique_identity), 32)), @condition@)
-        AS v,
+    , groupUniqArrayIf(
+        -- include: aggregator/sql/parts/digest_of_owners_visitor.sql
+        , @condition@) AS v,
     groupUniqArrayIf(
-        toUInt32(bitShiftRight(cityHash64(reinterpretAsFixedString(ip)), 32)), @condition@) AS i
+        -- include: aggregator/sql/parts/digest_of_owners_address.sql
+        , @condition@) AS i
 FROM clicks
 WHERE
     -- include: aggregator/sql/parts/is_of_owners.sql

@@ -1,3 +1,3 @@
 arrayMap(unique_identity ->
-    -- include: aggregator/sql/parts/owner_digest_of_visitor.sql
+    -- include: aggregator/sql/parts/digest_of_owners_visitor.sql
     , [toFixedString('', 20)])[1]

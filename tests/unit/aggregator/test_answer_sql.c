@@ -3,7 +3,6 @@
 
 #include "aggregator/api/statistics/clicks_sql.h"
 #include "aggregator/api/statistics/owner_sql.h"
-#include "aggregator/settle/owner_days.h"
 
 /* --- rows -------------------------------------------------------------------
  */

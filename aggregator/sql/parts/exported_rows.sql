@@ -1,0 +1,2 @@
+ts >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+  AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')

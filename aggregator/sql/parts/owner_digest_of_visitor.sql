@@ -1,1 +1,0 @@
-toUInt32(bitShiftRight(cityHash64(unique_identity), 32))
