@@ -413,6 +413,12 @@ def settled_kind(query, encoding, body):
     return f"settled:{SETTLED_BYTES.get(DECODE[encoding](body)[0], 'other')}"
 
 
+def without_layout(query):
+    """Statements are formatted in files: what tests look for has single blanks, and none
+    inside of a parenthesis."""
+    return " ".join(query.split()).replace("( ", "(").replace(" )", ")")
+
+
 class Request:
     def __init__(self, head, body):
         self.head = head
@@ -425,8 +431,7 @@ class Request:
         self.params = dict(urllib.parse.parse_qsl(url.query))
         self.token = self.params.get("insert_deduplication_token", "")
         query = self.params.get("query") or body[:4000].decode("latin-1")
-        # Statements are formatted in files: what tests look for has single blanks.
-        self.query = " ".join(query.split())
+        self.query = without_layout(query)
         table = INSERT.match(self.query)
         self.kind = ("ping" if url.path == "/ping" else
                      table[1] if table else
