@@ -190,8 +190,7 @@ static struct made make_world(struct fixture *f)
 	must(f, link_prepare(&a, 0, &link, &f->err));
 	m.record_len = shortloop__link__pack(&link, (uint8_t *)m.record);
 	snprintf(m.holder, sizeof(m.holder), "%s", a.holder);
-	redis_server_text(&f->server, "HGET space:{s5} key:0", (char[512]){0});
-	snprintf(m.print, sizeof(m.print), "%s",
+	snprintf(m.print, sizeof(m.print), "%.63s",
 		 redis_server_text(&f->server, "HGET space:{s5} key:0",
 				   (char[512]){0}));
 	put_record(f, &m, "l:{s5:0}:aaaa");
