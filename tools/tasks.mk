@@ -104,8 +104,9 @@ demo: up
 
 #: make sample        rewrite config/shortloop.yaml from the programs' tables, and the
 #:                    lists of dimensions in schemas/openapi/ and docs/
-sample: $(BINS)
+sample:
 	@tools/list-dimensions
+	@+$(BUILD) $(BINS)
 	@tools/sample.py $(BINS) > config/shortloop.yaml.new
 	@mv config/shortloop.yaml.new config/shortloop.yaml
 

@@ -4,6 +4,8 @@ import bisect
 import collections
 import datetime
 import hashlib
+import importlib.machinery
+import importlib.util
 import json
 import random
 import re
@@ -16,13 +18,16 @@ import servers
 UTC = datetime.timezone.utc
 CLICK_COLUMNS = servers.ROOT / "schemas/click_columns.inc"
 SLOT = 900
-DIMENSION = re.compile(r'^\t\{"(\w+)",\s(?:[^{}]|\n)*?,\s+DIMENSION_(\w+)\},$', re.M)
+# The tool that writes the lists of dimensions reads the table for tests, too.
+LISTS = importlib.util.module_from_spec(importlib.util.spec_from_loader(
+    "list_dimensions", importlib.machinery.SourceFileLoader(
+        "list_dimensions", str(servers.ROOT / "tools/list-dimensions"))))
+LISTS.__spec__.loader.exec_module(LISTS)
 
 
 def listed_dimensions(*kinds):
     """Returns the dimensions of these kinds in aggregator/dimension.c, but `total`."""
-    text = (servers.ROOT / "aggregator/dimension.c").read_text()
-    return tuple(name for name, kind in DIMENSION.findall(text)[1:] if kind in kinds)
+    return tuple(LISTS.names_of(LISTS.read_table(servers.ROOT), *kinds))
 
 
 # All settled dimensions; those with states of visitors come first.
