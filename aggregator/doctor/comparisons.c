@@ -148,12 +148,11 @@ static void put_copies(struct buf *sql, const struct derived *copy)
 	day_attempts_put_is_current(&is_current, copy);
 	const struct statement_blank blanks[] = {
 		{"newest", copy->newest},
-		{"day_attempts", buf_cstr(&attempts)},
-		{"is_current", buf_cstr(&is_current)},
+		{"day_attempts", statement_piece(sql, &attempts)},
+		{"is_current", statement_piece(sql, &is_current)},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	sql->failed |= attempts.failed || is_current.failed;
 	buf_free(&attempts);
 	buf_free(&is_current);
 }
@@ -284,11 +283,10 @@ static void put_other(struct buf *sql, const struct compared *c)
 		{"dimension", dimension_of(c)},
 		{"events", c->table->events},
 		{"table", c->table->name},
-		{"is_compared", buf_cstr(&is_compared)},
+		{"is_compared", statement_piece(sql, &is_compared)},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	sql->failed |= is_compared.failed;
 	buf_free(&is_compared);
 }
 
@@ -339,14 +337,13 @@ static void put_comparison(struct buf *sql, const struct compared *c)
 	put_other(&other, c);
 	put_which_days(&which_days, c);
 	const struct statement_blank blanks[] = {
-		{"dimensions", buf_cstr(&names)},
+		{"dimensions", statement_piece(sql, &names)},
 		{"one", one_of(c)},
-		{"other", buf_cstr(&other)},
-		{"and_which_days", buf_cstr(&which_days)},
+		{"other", statement_piece(sql, &other)},
+		{"and_which_days", statement_piece(sql, &which_days)},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	sql->failed |= names.failed || other.failed || which_days.failed;
 	buf_free(&names);
 	buf_free(&other);
 	buf_free(&which_days);

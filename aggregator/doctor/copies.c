@@ -21,12 +21,11 @@ static void put_before_copy(struct buf *sql, const struct derived *copy)
 	day_attempts_put(&attempts);
 	day_attempts_put_can_copy(&can_copy, copy);
 	const struct statement_blank blanks[] = {
-		{"day_attempts", buf_cstr(&attempts)},
-		{"can_copy", buf_cstr(&can_copy)},
+		{"day_attempts", statement_piece(sql, &attempts)},
+		{"can_copy", statement_piece(sql, &can_copy)},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	sql->failed |= attempts.failed || can_copy.failed;
 	buf_free(&attempts);
 	buf_free(&can_copy);
 }

@@ -25,10 +25,9 @@ static void put_count(struct buf *sql)
 
 	derived_put_markers(&markers);
 	const struct statement_blank blanks[] = {
-		{"markers", buf_cstr(&markers)}, {NULL, NULL}};
+		{"markers", statement_piece(sql, &markers)}, {NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	sql->failed |= markers.failed;
 	buf_free(&markers);
 }
 

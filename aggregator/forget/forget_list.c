@@ -171,16 +171,15 @@ static int query_digests(struct clickhouse *ch, struct buf *visitors,
 	static const char text[] =
 #include "aggregator/sql/forget_digests.sql.inc"
 		;
-	const struct statement_blank blanks[] = {
-		{"visitors", buf_cstr(visitors)}, {NULL, NULL}};
 	struct buf sql = {0};
+	const struct statement_blank blanks[] = {
+		{"visitors", statement_piece(&sql, visitors)}, {NULL, NULL}};
 	int status;
 
 	statement_put(&sql, text, blanks);
-	status = buf_cstr(&sql) && !visitors->failed
-			 ? clickhouse_rows(ch, sql.data, NULL, "nn",
-					   take_digests, taken, err)
-			 : error_set_nomem(err);
+	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, NULL, "nn",
+						  take_digests, taken, err)
+				: error_set_nomem(err);
 	buf_free(&sql);
 	return status;
 }
@@ -243,10 +242,9 @@ static void put_store(struct buf *sql, const struct forget_list *list)
 			   i ? "," : "", list->items[i].link_id,
 			   list->items[i].visitor, list->items[i].until);
 	const struct statement_blank blanks[] = {
-		{"entries", buf_cstr(&entries)}, {NULL, NULL}};
+		{"entries", statement_piece(sql, &entries)}, {NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	sql->failed |= entries.failed;
 	buf_free(&entries);
 }
 

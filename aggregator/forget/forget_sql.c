@@ -102,16 +102,14 @@ struct pieces {
 	struct buf columns;	/* with what is left of them */
 };
 
-static void pieces_release(struct pieces *p, struct buf *sql)
+static void pieces_release(struct pieces *p)
 {
 	struct buf *const all[] = {&p->partition,   &p->day,
 				   &p->is_link,	    &p->is_visitor,
 				   &p->has_visitor, &p->columns};
 
-	for (size_t i = 0; i < COUNT(all); i++) {
-		sql->failed |= all[i]->failed;
+	for (size_t i = 0; i < COUNT(all); i++)
 		buf_free(all[i]);
-	}
 }
 
 /* Fills the blanks of a statement about a table, or about `clicks`. */
@@ -121,12 +119,12 @@ static void put_statement(struct buf *sql, const char *text, struct pieces *p,
 	const struct statement_blank blanks[] = {
 		{"table", table},
 		{"hours", hours},
-		{"partition", buf_cstr(&p->partition)},
-		{"day", buf_cstr(&p->day)},
-		{"is_link", buf_cstr(&p->is_link)},
-		{"is_visitor", buf_cstr(&p->is_visitor)},
-		{"has_visitor", buf_cstr(&p->has_visitor)},
-		{"columns", buf_cstr(&p->columns)},
+		{"partition", statement_piece(sql, &p->partition)},
+		{"day", statement_piece(sql, &p->day)},
+		{"is_link", statement_piece(sql, &p->is_link)},
+		{"is_visitor", statement_piece(sql, &p->is_visitor)},
+		{"has_visitor", statement_piece(sql, &p->has_visitor)},
+		{"columns", statement_piece(sql, &p->columns)},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
@@ -162,13 +160,12 @@ static void put_is_visitor(struct buf *sql, const struct forget_list *list)
 	put_each(&visitors, list, VISITORS, "'", "'");
 	put_untils(&untils, list, 1, 0);
 	const struct statement_blank blanks[] = {
-		{"identities", buf_cstr(&identities)},
-		{"visitors", buf_cstr(&visitors)},
-		{"untils", buf_cstr(&untils)},
+		{"identities", statement_piece(sql, &identities)},
+		{"visitors", statement_piece(sql, &visitors)},
+		{"untils", statement_piece(sql, &untils)},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	sql->failed |= identities.failed || visitors.failed || untils.failed;
 	buf_free(&identities);
 	buf_free(&visitors);
 	buf_free(&untils);
@@ -187,7 +184,7 @@ void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
 	put_is_link(&p.is_link, list);
 	forget_columns_put_clicks(&p.columns, buf_cstr(&p.is_link));
 	put_statement(sql, text, &p, NULL, NULL);
-	pieces_release(&p, sql);
+	pieces_release(&p);
 }
 
 /* --- counts of days whose rows are dropped ---------------------------------
@@ -247,13 +244,12 @@ static void put_is_digest(struct buf *sql, const struct forget_list *list,
 	put_digests(&digests, list, digest);
 	put_untils(&untils, list, CLOCK_SECOND, CLOCKS_AHEAD);
 	const struct statement_blank blanks[] = {
-		{"digests", buf_cstr(&digests)},
+		{"digests", statement_piece(sql, &digests)},
 		{"type", digest->type},
-		{"untils", buf_cstr(&untils)},
+		{"untils", statement_piece(sql, &untils)},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	sql->failed |= digests.failed || untils.failed;
 	buf_free(&digests);
 	buf_free(&untils);
 }
@@ -293,7 +289,7 @@ void forget_sql_find(struct buf *sql, const struct forget_list *list,
 	else
 		put_is_visitor(&p.is_visitor, list);
 	put_statement(sql, dropped_days ? in_slots : in_rows, &p, NULL, NULL);
-	pieces_release(&p, sql);
+	pieces_release(&p);
 }
 
 /* Fills the pieces of a statement about sets. */
@@ -319,7 +315,7 @@ static void put_owner_sets(struct buf *sql, const struct derived_table *table,
 
 	pieces_fill_sets(&p, table, list, &of_owner, start);
 	put_statement(sql, text, &p, table->name, hours);
-	pieces_release(&p, sql);
+	pieces_release(&p);
 }
 
 static void put_link_sets(struct buf *sql, const struct derived_table *table,
@@ -333,7 +329,7 @@ static void put_link_sets(struct buf *sql, const struct derived_table *table,
 
 	pieces_fill_sets(&p, table, list, &of_link, start);
 	put_statement(sql, text, &p, table->name, hours);
-	pieces_release(&p, sql);
+	pieces_release(&p);
 }
 
 /*
@@ -358,12 +354,11 @@ static void put_state_has(struct buf *sql, const struct forget_list *list,
 	put_untils(&untils, list, CLOCK_SECOND, CLOCKS_AHEAD);
 	const struct statement_blank blanks[] = {
 		{"time", time},
-		{"identities", buf_cstr(&identities)},
-		{"untils", buf_cstr(&untils)},
+		{"identities", statement_piece(sql, &identities)},
+		{"untils", statement_piece(sql, &untils)},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	sql->failed |= identities.failed || untils.failed;
 	buf_free(&identities);
 	buf_free(&untils);
 }
@@ -381,7 +376,7 @@ static void put_states(struct buf *sql, const struct derived_table *table,
 	put_partition(&p.partition, table->by, start);
 	put_state_has(&p.has_visitor, list, "slot");
 	put_statement(sql, text, &p, table->name, hours);
-	pieces_release(&p, sql);
+	pieces_release(&p);
 }
 
 /* A span is an hour, or the whole day. */
@@ -398,7 +393,7 @@ static void put_spans(struct buf *sql, const struct derived_table *table,
 	buf_printf(&p.day, "%" PRId64, start);
 	put_state_has(&p.has_visitor, list, "span_start");
 	put_statement(sql, text, &p, table->name, hours);
-	pieces_release(&p, sql);
+	pieces_release(&p);
 }
 
 void forget_sql_table(struct buf *sql, const struct derived_table *table,
@@ -427,14 +422,11 @@ void forget_sql_table(struct buf *sql, const struct derived_table *table,
  */
 
 static void put_archived(struct buf *sql, const struct forget_list *list,
-			 const char *text)
+			 const char *text, struct pieces *p)
 {
-	struct pieces p = {0};
-
-	put_is_link(&p.is_link, list);
-	forget_columns_put_links(&p.columns);
-	put_statement(sql, text, &p, NULL, NULL);
-	pieces_release(&p, sql);
+	put_is_link(&p->is_link, list);
+	put_statement(sql, text, p, NULL, NULL);
+	pieces_release(p);
 }
 
 void forget_sql_count_links(struct buf *sql, const struct forget_list *list)
@@ -442,8 +434,9 @@ void forget_sql_count_links(struct buf *sql, const struct forget_list *list)
 	static const char text[] =
 #include "aggregator/sql/forget_archived_count.sql.inc"
 		;
+	struct pieces p = {0};
 
-	put_archived(sql, list, text);
+	put_archived(sql, list, text, &p);
 }
 
 void forget_sql_links(struct buf *sql, const struct forget_list *list)
@@ -451,6 +444,8 @@ void forget_sql_links(struct buf *sql, const struct forget_list *list)
 	static const char text[] =
 #include "aggregator/sql/forget_archived.sql.inc"
 		;
+	struct pieces p = {0};
 
-	put_archived(sql, list, text);
+	forget_columns_put_links(&p.columns);
+	put_archived(sql, list, text, &p);
 }

@@ -112,12 +112,11 @@ static void put_store(struct buf *sql, struct buf *rows)
 	for (size_t i = 0; i < NUMBERS; i++)
 		buf_printf(&columns, ", n%zu UInt64", i);
 	const struct statement_blank blanks[] = {
-		{"columns", buf_cstr(&columns)},
-		{"rows", buf_cstr(rows)},
+		{"columns", statement_piece(sql, &columns)},
+		{"rows", statement_piece(sql, rows)},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	sql->failed |= rows->failed || columns.failed;
 	buf_free(&columns);
 }
 

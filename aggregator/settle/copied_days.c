@@ -72,12 +72,11 @@ static void put_days(struct buf *sql)
 	day_attempts_put(&days);
 	statement_put(sql, copied_days,
 		      (const struct statement_blank[]){
-			      {"read", buf_cstr(&read)},
-			      {"days", buf_cstr(&days)},
-			      {"or_read", buf_cstr(&or_read)},
+			      {"read", statement_piece(sql, &read)},
+			      {"days", statement_piece(sql, &days)},
+			      {"or_read", statement_piece(sql, &or_read)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= read.failed || days.failed || or_read.failed;
 	buf_free(&read);
 	buf_free(&days);
 	buf_free(&or_read);

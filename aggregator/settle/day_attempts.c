@@ -36,15 +36,15 @@ void day_attempts_put(struct buf *sql)
 
 	put_columns(&newest, &based);
 	put_kinds(&kinds);
-	const struct statement_blank blanks[] = {{"newest", buf_cstr(&newest)},
-						 {"based", buf_cstr(&based)},
-						 {"kinds", buf_cstr(&kinds)},
-						 {NULL, NULL}};
+	const struct statement_blank blanks[] = {
+		{"newest", statement_piece(sql, &newest)},
+		{"based", statement_piece(sql, &based)},
+		{"kinds", statement_piece(sql, &kinds)},
+		{NULL, NULL}};
 
 	buf_putc(sql, '(');
 	statement_put(sql, text, blanks);
 	buf_puts(sql, ") ");
-	sql->failed |= newest.failed || based.failed || kinds.failed;
 	buf_free(&newest);
 	buf_free(&based);
 	buf_free(&kinds);

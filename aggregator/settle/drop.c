@@ -67,9 +67,8 @@ static void day_pieces_fill(struct day_pieces *p)
 	day_attempts_put_is_copied(&p->is_copied);
 }
 
-static void day_pieces_release(struct day_pieces *p, struct buf *sql)
+static void day_pieces_release(struct day_pieces *p)
 {
-	sql->failed |= p->attempts.failed || p->is_copied.failed;
 	buf_free(&p->attempts);
 	buf_free(&p->is_copied);
 }
@@ -88,15 +87,14 @@ static void put_find_next(struct buf *sql)
 				   derived_copy((enum copied)i)->newest);
 	day_pieces_fill(&p);
 	const struct statement_blank blanks[] = {
-		{"newest", buf_cstr(&newest)},
-		{"day_attempts", buf_cstr(&p.attempts)},
-		{"is_copied", buf_cstr(&p.is_copied)},
+		{"newest", statement_piece(sql, &newest)},
+		{"day_attempts", statement_piece(sql, &p.attempts)},
+		{"is_copied", statement_piece(sql, &p.is_copied)},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	sql->failed |= newest.failed;
 	buf_free(&newest);
-	day_pieces_release(&p, sql);
+	day_pieces_release(&p);
 }
 
 static int find_next(struct drop_work *w, const struct progress *last,
@@ -297,12 +295,11 @@ static void put_bases(struct buf *bases, struct day_pieces *p)
 		const struct statement_blank blanks[] = {
 			{"base", copy->base},
 			{"newest", copy->newest},
-			{"day_attempts", buf_cstr(&p->attempts)},
-			{"is_current", buf_cstr(&is_current)},
+			{"day_attempts", statement_piece(bases, &p->attempts)},
+			{"is_current", statement_piece(bases, &is_current)},
 			{NULL, NULL}};
 
 		statement_put(bases, text, blanks);
-		bases->failed |= is_current.failed;
 		buf_free(&is_current);
 	}
 }
@@ -337,17 +334,16 @@ static void put_publish_drop(struct buf *sql)
 	put_bases(&bases, &p);
 	put_are_counted(&are_counted);
 	const struct statement_blank blanks[] = {
-		{"bases", buf_cstr(&bases)},
-		{"day_attempts", buf_cstr(&p.attempts)},
-		{"is_copied", buf_cstr(&p.is_copied)},
-		{"are_counted", buf_cstr(&are_counted)},
+		{"bases", statement_piece(sql, &bases)},
+		{"day_attempts", statement_piece(sql, &p.attempts)},
+		{"is_copied", statement_piece(sql, &p.is_copied)},
+		{"are_counted", statement_piece(sql, &are_counted)},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	sql->failed |= bases.failed || are_counted.failed;
 	buf_free(&bases);
 	buf_free(&are_counted);
-	day_pieces_release(&p, sql);
+	day_pieces_release(&p);
 }
 
 static int publish_in_turn(struct drop_work *w, bool *ret_written,
@@ -722,12 +718,12 @@ static void put_old_days(struct buf *sql)
 
 	day_pieces_fill(&p);
 	const struct statement_blank blanks[] = {
-		{"is_copied", buf_cstr(&p.is_copied)},
-		{"day_attempts", buf_cstr(&p.attempts)},
+		{"is_copied", statement_piece(sql, &p.is_copied)},
+		{"day_attempts", statement_piece(sql, &p.attempts)},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	day_pieces_release(&p, sql);
+	day_pieces_release(&p);
 }
 
 int drop_for_each_old(const struct settling *s, const struct progress *last,

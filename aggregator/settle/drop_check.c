@@ -382,10 +382,9 @@ static void put_base(struct buf *sql)
 		put_newest_of(&attempts, derived_copy((enum copied)i)->base);
 	}
 	const struct statement_blank blanks[] = {
-		{"attempts", buf_cstr(&attempts)}, {NULL, NULL}};
+		{"attempts", statement_piece(sql, &attempts)}, {NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	sql->failed |= attempts.failed;
 	buf_free(&attempts);
 }
 

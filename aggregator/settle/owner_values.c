@@ -58,6 +58,17 @@ static const char into[] =
 #include "aggregator/sql/parts/into_owner_values.sql.inc"
 	;
 
+void owner_values_put(struct buf *sql, const struct day_copy *c,
+		      const struct dimension *d, const char *text)
+{
+	const struct statement_blank blanks[] = {{"dimension", d->name},
+						 {"value", d->expression},
+						 {"base", c->kind->base},
+						 {NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+}
+
 /* Owners that have no more values than are kept, without ranking: ranking is
  * most of the cost otherwise, and few owners have more. */
 static void put_few(struct buf *sql, const struct day_copy *c,
@@ -98,12 +109,7 @@ static void put_ranked(struct buf *sql, const struct day_copy *c,
 	static const char of_dropped[] =
 #include "aggregator/sql/owner_values_dropped.sql.inc"
 		;
-	const struct statement_blank blanks[] = {{"dimension", d->name},
-						 {"value", d->expression},
-						 {"base", c->kind->base},
-						 {NULL, NULL}};
-
-	statement_put(sql, c->dropped ? of_dropped : of_rows, blanks);
+	owner_values_put(sql, c, d, c->dropped ? of_dropped : of_rows);
 }
 
 /* --- skipped owners --------------------------------------------------------

@@ -31,6 +31,11 @@ int owner_values_run(struct day_copy *c, const char *into,
 		     owner_values_put_fn *put, owner_values_has_fn *has,
 		     struct error *err);
 
+/* Appends a statement about one dimension of the day, whose blanks are
+ * `dimension`, `value` and `base`. */
+void owner_values_put(struct buf *sql, const struct day_copy *c,
+		      const struct dimension *d, const char *text);
+
 /* Stages the rows of the copy. */
 int owner_values_stage(struct day_copy *c, owner_values_has_fn *has,
 		       struct error *err);

@@ -103,6 +103,15 @@ static int take_row(void *arg, char **f, struct error *err)
 	return 0;
 }
 
+void repeats_put_search(struct buf *sql, const char *text, const char *scope,
+			const char *earliest)
+{
+	const struct statement_blank blanks[] = {
+		{"scope", scope}, {"earliest", earliest}, {NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+}
+
 static int find_unmarked_repeats(const struct settling *s,
 				 const struct repeats_range *range,
 				 struct repeats_batch *ret, struct error *err)
@@ -115,14 +124,10 @@ static int find_unmarked_repeats(const struct settling *s,
 	static const char scope[] =
 #include "aggregator/sql/parts/is_in_scope_of_repeats.sql.inc"
 		;
-	static const struct statement_blank blanks[] = {
-		{"scope", scope},
-		{"earliest", "{earliest:UInt32}"},
-		{NULL, NULL}};
 	struct buf sql = {0};
 	int status;
 
-	statement_put(&sql, text, blanks);
+	repeats_put_search(&sql, text, scope, "{earliest:UInt32}");
 	status = buf_cstr(&sql)
 			 ? clickhouse_rows(s->ch, sql.data, range->params,
 					   "nnnnsnn", take_row, ret, err)

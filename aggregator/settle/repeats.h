@@ -33,6 +33,7 @@
 #include <stdint.h>
 
 #include "aggregator/settle/settling.h"
+#include "common/buf.h"
 #include "common/error.h"
 
 /*
@@ -42,6 +43,14 @@
  * in seconds since 1970.
  */
 int64_t repeats_earliest(const struct clicks_config *clicks, int64_t from);
+
+/*
+ * Appends a statement that has aggregator/sql/parts/unmarked_repeats.sql.
+ * `scope` is the condition on the marked rows; `earliest`, seconds since 1970
+ * as SQL, is repeats_earliest() for the start of the scope.
+ */
+void repeats_put_search(struct buf *sql, const char *text, const char *scope,
+			const char *earliest);
 
 /* Rows of [from, to), seconds since 1970. */
 struct repeats_scope {

@@ -68,12 +68,7 @@ static void put_values(struct buf *sql, const struct day_copy *c,
 	static const char of_dropped[] =
 #include "aggregator/sql/day_values_dropped.sql.inc"
 		;
-	const struct statement_blank blanks[] = {{"dimension", d->name},
-						 {"value", d->expression},
-						 {"base", c->kind->base},
-						 {NULL, NULL}};
-
-	statement_put(sql, c->dropped ? of_dropped : of_rows, blanks);
+	owner_values_put(sql, c, d, c->dropped ? of_dropped : of_rows);
 }
 
 static int stage_value_tables(struct day_copy *c, struct error *err)

@@ -1,9 +1,2 @@
 SELECT toUInt32(toStartOfDay(hour)) AS d, sum(events) AS n
-FROM stats_hourly
-WHERE dimension = 'total'
-  AND (hour, attempt) IN (
-        SELECT unit, max(attempt)
-        FROM settled
-        WHERE kind = 'hour'
-        GROUP BY unit)
-GROUP BY d
+-- include: aggregator/sql/parts/published_totals_by_day.sql

@@ -1,8 +1,4 @@
 SELECT count()
-FROM system.mutations
-WHERE database = currentDatabase()
-  AND table = 'clicks'
-  AND NOT is_done
-  AND latest_fail_reason = ''
+-- include: aggregator/sql/parts/mutations_under_way.sql
   AND position(command, 'unique_identity = ') > 0
 FORMAT TabSeparated

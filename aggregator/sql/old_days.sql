@@ -11,14 +11,8 @@ FROM (
 LEFT JOIN @day_attempts@ AS a ON o.d = a.d
 LEFT JOIN (
     SELECT toUInt64(toUInt32(toStartOfDay(hour))) AS d, sum(events) AS n_events
-    FROM stats_hourly
-    WHERE dimension = 'total'
-      AND (hour, attempt) IN (
-            SELECT unit, max(attempt)
-            FROM settled
-            WHERE kind = 'hour'
-            GROUP BY unit)
-    GROUP BY d) AS e ON o.d = e.d
+    -- include: aggregator/sql/parts/published_totals_by_day.sql
+    ) AS e ON o.d = e.d
 LEFT JOIN (
     -- include: aggregator/sql/parts/reconciled_days.sql
 ) AS r ON o.d = r.d

@@ -1,13 +1,6 @@
 SELECT toUInt32(hour) AS h, sum(events)
 FROM stats_hourly
 WHERE dimension = 'total'
-  AND hour >= toDateTime({from:UInt32}, 'UTC')
-  AND hour < toDateTime({to:UInt32}, 'UTC')
-  AND (hour, attempt) IN (
-        SELECT unit, max(attempt)
-        FROM settled
-        WHERE kind = 'hour'
-          AND unit >= toDateTime({from:UInt32}, 'UTC')
-          AND unit < toDateTime({to:UInt32}, 'UTC')
-        GROUP BY unit)
+  AND
+  -- include: aggregator/sql/parts/is_published_hour_asked_for.sql
 GROUP BY h

@@ -14,15 +14,8 @@ FROM (
     FROM stats_hourly
     WHERE dimension = 'outcome'
       AND value = 'repeated'
-      AND hour >= toDateTime({from:UInt32}, 'UTC')
-      AND hour < toDateTime({to:UInt32}, 'UTC')
-      AND (hour, attempt) IN (
-            SELECT unit, max(attempt)
-            FROM settled
-            WHERE kind = 'hour'
-              AND unit >= toDateTime({from:UInt32}, 'UTC')
-              AND unit < toDateTime({to:UInt32}, 'UTC')
-            GROUP BY unit)
+      AND
+      -- include: aggregator/sql/parts/is_published_hour_asked_for.sql
       AND toDateTime(intDiv(toUnixTimestamp(hour), 86400) * 86400, 'UTC') NOT IN (
             SELECT unit
             FROM settled

@@ -1,11 +1,7 @@
 SELECT toUInt32(toDateTime(min(day), 'UTC')) AS d, toValidUTF8(any(host)), any(rules) != 0,
     max(at) < now64(3, 'UTC') - toIntervalMillisecond({longest:Int64}) AND (
         SELECT count()
-        FROM system.mutations
-        WHERE database = currentDatabase()
-          AND table = 'clicks'
-          AND NOT is_done
-          AND latest_fail_reason = ''
+        -- include: aggregator/sql/parts/mutations_under_way.sql
           AND (position(command, 'rescore_map_') > 0
                 OR position(command, 'unique_identity = ') > 0
                 OR position(command, 'import:') > 0)) = 0,

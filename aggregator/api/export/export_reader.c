@@ -8,7 +8,6 @@
 #include "aggregator/api/api_keys.h"
 #include "aggregator/api/export/export_links.h"
 #include "aggregator/settle/repeats.h"
-#include "common/clickhouse/statement.h"
 #include "common/clock.h"
 
 /* An answer is complete at this size, or after this time. */
@@ -33,10 +32,6 @@ static int check_repeats(const struct export_range *range, struct call *call,
 	static const char scope[] =
 #include "aggregator/sql/parts/exported_rows.sql.inc"
 		;
-	static const struct statement_blank blanks[] = {
-		{"scope", scope},
-		{"earliest", "{earliest:UInt32}"},
-		{NULL, NULL}};
 	char from[24], to[24], earliest[24];
 	const struct clickhouse_param params[] = {{"param_from", from},
 						  {"param_to", to},
@@ -51,7 +46,7 @@ static int check_repeats(const struct export_range *range, struct call *call,
 	snprintf(earliest, sizeof(earliest), "%" PRId64,
 		 repeats_earliest(&call->config->aggregator.clicks,
 				  range->from_ms / CLOCK_SECOND));
-	statement_put(&sql, text, blanks);
+	repeats_put_search(&sql, text, scope, "{earliest:UInt32}");
 	status = buf_cstr(&sql) ? clickhouse_numbers(call->ch, sql.data, params,
 						     &found, 1, err)
 				: error_set_nomem(err);

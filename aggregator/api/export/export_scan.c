@@ -147,13 +147,12 @@ static void put_sql(struct buf *sql, const struct export_scan *s)
 	/* Within one day the order is the table's own: rows are read, not
 	 * sorted. */
 	const struct statement_blank blanks[] = {
-		{"of_links", buf_cstr(&links)},
+		{"of_links", statement_piece(sql, &links)},
 		{"after", s->after ? after : NULL},
 		{"by_day", s->span > 1 ? "toDate(ts)," : NULL},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	sql->failed |= links.failed;
 	buf_free(&links);
 }
 

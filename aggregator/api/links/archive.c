@@ -103,11 +103,10 @@ static int take_owner(void *arg, char **f, struct error *err)
 
 void archive_put_by_ids(struct buf *sql, const char *text, struct buf *ids)
 {
-	const struct statement_blank blanks[] = {{"ids", buf_cstr(ids)},
-						 {NULL, NULL}};
+	const struct statement_blank blanks[] = {
+		{"ids", statement_piece(sql, ids)}, {NULL, NULL}};
 
 	statement_put(sql, text, blanks);
-	sql->failed |= ids->failed;
 }
 
 static const char link_owners[] =

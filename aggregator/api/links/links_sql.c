@@ -245,7 +245,7 @@ const char links_sql_window[] =
 static const char links_created[] =
 #include "aggregator/sql/parts/links_created.sql.inc"
 	;
-/* By clicks by people on the days that are counted. */
+/* Candidates sorted by the clicks of people on the days that are counted. */
 static const char links_clicked[] =
 #include "aggregator/sql/parts/links_clicked.sql.inc"
 	;
@@ -265,10 +265,9 @@ static void put_candidates(struct buf *sql, const struct links_query *q,
 	statement_put(sql, text,
 		      (const struct statement_blank[]){
 			      {"where", where},
-			      {"filters", buf_cstr(&filters)},
+			      {"filters", statement_piece(sql, &filters)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= filters.failed;
 	buf_free(&filters);
 }
 
@@ -348,9 +347,9 @@ void links_sql_page(struct buf *sql, const struct links_query *q,
 	put_candidates(&candidates, q, scan->after.part, buf_cstr(&where));
 	statement_put(sql, links_page,
 		      (const struct statement_blank[]){
-			      {"candidates", buf_cstr(&candidates)},
+			      {"candidates", statement_piece(sql, &candidates)},
 			      {"order", order_of(q, scan)},
-			      {"where", buf_cstr(&where)},
+			      {"where", statement_piece(sql, &where)},
 			      {"codes", p->codes},
 			      {"code", p->code},
 			      {"times", p->times},
@@ -359,7 +358,6 @@ void links_sql_page(struct buf *sql, const struct links_query *q,
 			      {"join_clicks", p->join_clicks},
 			      {NULL, NULL},
 		      });
-	sql->failed |= where.failed || candidates.failed;
 	buf_free(&where);
 	buf_free(&candidates);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "aggregator/settle/repeats.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/statement.h"
 
@@ -94,14 +95,10 @@ void clicks_sql_put_once(struct buf *sql, const struct question *q,
 			 bool of_link)
 {
 	char earliest[24];
-	const struct statement_blank blanks[] = {
-		{"scope", of_link ? asked_for_of_link : asked_for},
-		{"earliest", earliest},
-		{NULL, NULL},
-	};
 
 	snprintf(earliest, sizeof(earliest), "%" PRId64, q->earliest);
-	statement_put(sql, q->marked ? is_counted_once : no_marked_row, blanks);
+	repeats_put_search(sql, q->marked ? is_counted_once : no_marked_row,
+			   of_link ? asked_for_of_link : asked_for, earliest);
 }
 
 bool clicks_sql_met_marked(const struct clickhouse *ch)
@@ -128,11 +125,10 @@ void clicks_sql_from_rows(struct buf *sql, const struct question *q,
 		      (const struct statement_blank[]){
 			      {"link", scope->link ? of_link_and : NULL},
 			      {"owners", scope->owners ? is_of_owners : NULL},
-			      {"once", buf_cstr(&once)},
-			      {"filters", buf_cstr(&filters)},
+			      {"once", statement_piece(sql, &once)},
+			      {"filters", statement_piece(sql, &filters)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= once.failed || filters.failed;
 	buf_free(&once);
 	buf_free(&filters);
 }
@@ -169,19 +165,19 @@ static void put_rows_statement(struct buf *sql, const char *text,
 	bool pair = q->group_by_count > 1;
 	const struct statement_blank blanks[] = {
 		{"answer_part", t->by.answer_part},
-		{"bucket", buf_cstr(&t->by.bucket)},
+		{"bucket", statement_piece(sql, &t->by.bucket)},
 		{"sets", t->by.sets},
 		{"is_bucket",
 		 t->by.sets ? "grouping(bucket) = 0, 'bucket'," : NULL},
 		{"bucket_set", t->by.sets ? "(bucket)," : NULL},
 		{"value", first ? first->expression : NULL},
-		{"second", buf_cstr(&t->second)},
+		{"second", statement_piece(sql, &t->second)},
 		{"values", pair ? "group_value, second_value" : "group_value"},
 		{"uniq", t->exact ? "uniqExactIf" : "uniqCombined64If(17)"},
 		{"condition", conditions[q->bots]},
-		{"rows", buf_cstr(&t->rows)},
+		{"rows", statement_piece(sql, &t->rows)},
 		{"left", left[q->bots]},
-		{"groups", buf_cstr(&t->groups)},
+		{"groups", statement_piece(sql, &t->groups)},
 		{NULL, NULL},
 	};
 
@@ -202,16 +198,12 @@ static void rows_texts_fill(struct rows_texts *ret, const struct question *q,
 	clicks_sql_from_rows(&ret->rows, q, scope);
 }
 
-static bool rows_texts_release(struct rows_texts *t)
+static void rows_texts_release(struct rows_texts *t)
 {
-	bool failed = t->by.bucket.failed || t->second.failed ||
-		      t->rows.failed || t->groups.failed;
-
 	clicks_sql_interval_release(&t->by);
 	buf_free(&t->second);
 	buf_free(&t->rows);
 	buf_free(&t->groups);
-	return failed;
 }
 
 void clicks_sql_rows(struct buf *sql, const struct question *q,
@@ -228,7 +220,7 @@ void clicks_sql_rows(struct buf *sql, const struct question *q,
 			   q->group_by_count && !many ? clicks_at_once
 						      : clicks_of_rows,
 			   q, &texts);
-	sql->failed |= rows_texts_release(&texts);
+	rows_texts_release(&texts);
 }
 
 /* --- stretches of time without copied days --------------------------------
@@ -326,14 +318,14 @@ void clicks_sql_put_open_part(struct buf *sql, const char *text,
 		statement_put(
 			sql, text,
 			(const struct statement_blank[]){
-				{"open", buf_cstr(&open)},
-				{"once", buf_cstr(&once)},
+				{"open", statement_piece(sql, &open)},
+				{"once", statement_piece(sql, &once)},
 				{"condition", conditions[q->bots]},
 				{"value", first ? first->expression : NULL},
 				{NULL, NULL},
 			});
 	}
-	sql->failed |= open.failed || once.failed;
+	sql->failed |= open.failed;
 	buf_free(&open);
 	buf_free(&once);
 }
@@ -350,16 +342,15 @@ static void put_slots(struct buf *sql, const char *text,
 	statement_put(sql, text,
 		      (const struct statement_blank[]){
 			      {"answer_part", by->answer_part},
-			      {"bucket", buf_cstr(&by->bucket)},
+			      {"bucket", statement_piece(sql, &by->bucket)},
 			      {"sets", by->sets},
 			      {"uniq", exact ? "uniqExactArray"
 					     : "uniqCombined64Array(17)"},
 			      {"visitors", sets->visitors},
 			      {"addresses", sets->addresses},
-			      {"open_slots", buf_cstr(&slots)},
+			      {"open_slots", statement_piece(sql, &slots)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= by->bucket.failed || slots.failed;
 	buf_free(&slots);
 }
 
@@ -391,10 +382,9 @@ void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
 	clicks_sql_put_open_part(&rows, open_rows_of_link, q, sealed, true);
 	statement_put(sql, size_of_link,
 		      (const struct statement_blank[]){
-			      {"open_rows", buf_cstr(&rows)},
+			      {"open_rows", statement_piece(sql, &rows)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= rows.failed;
 	buf_free(&rows);
 }
 
@@ -416,20 +406,18 @@ void clicks_sql_put_groups(struct buf *sql, const struct question *q,
 {
 	statement_put(sql, answer_groups,
 		      (const struct statement_blank[]){
-			      {"values", buf_cstr(source)},
+			      {"values", statement_piece(sql, source)},
 			      {"visitors_of_groups", visitors},
 			      {"left", left[q->bots]},
 			      {NULL, NULL},
 		      });
-	sql->failed |= source->failed;
 }
 
 void clicks_sql_put_left_out(struct buf *sql, struct buf *source)
 {
 	statement_put(sql, answer_left_out,
 		      (const struct statement_blank[]){
-			      {"rest", buf_cstr(source)},
+			      {"rest", statement_piece(sql, source)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= source->failed;
 }

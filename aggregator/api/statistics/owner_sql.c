@@ -40,10 +40,9 @@ static void put_values(struct buf *sql, const char *text,
 	statement_put(sql, text,
 		      (const struct statement_blank[]){
 			      {"dimension", q->group_by[0]->name},
-			      {"open_values", buf_cstr(&open)},
+			      {"open_values", statement_piece(sql, &open)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= open.failed;
 	buf_free(&open);
 }
 
@@ -84,17 +83,15 @@ void owner_sql_clicks(struct buf *sql, const struct question *q,
 	statement_put(sql, clicks_of_owners,
 		      (const struct statement_blank[]){
 			      {"answer_part", by.answer_part},
-			      {"bucket", buf_cstr(&by.bucket)},
+			      {"bucket", statement_piece(sql, &by.bucket)},
 			      {"sets", by.sets},
 			      {"visitors", sets->visitors},
 			      {"addresses", sets->addresses},
-			      {"open_slots", buf_cstr(&open)},
-			      {"groups", buf_cstr(&groups)},
-			      {"left_out", buf_cstr(&left_out)},
+			      {"open_slots", statement_piece(sql, &open)},
+			      {"groups", statement_piece(sql, &groups)},
+			      {"left_out", statement_piece(sql, &left_out)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= by.bucket.failed || open.failed || groups.failed ||
-		       left_out.failed;
 	clicks_sql_interval_release(&by);
 	buf_free(&open);
 	buf_free(&groups);
@@ -122,10 +119,9 @@ void owner_sql_links(struct buf *sql, const struct question *q,
 	clicks_sql_put_open_part(&open, open_links, q, days, false);
 	statement_put(sql, links_of_owners,
 		      (const struct statement_blank[]){
-			      {"open_links", buf_cstr(&open)},
+			      {"open_links", statement_piece(sql, &open)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= open.failed;
 	buf_free(&open);
 }
 

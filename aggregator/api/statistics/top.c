@@ -81,10 +81,9 @@ static void put_links_of_rows(struct buf *sql, const struct top *t)
 	statement_put(sql, links_of_rows,
 		      (const struct statement_blank[]){
 			      {"is_now", t->q->by_growth ? is_now : "true"},
-			      {"rows", buf_cstr(&rows)},
+			      {"rows", statement_piece(sql, &rows)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= rows.failed;
 	buf_free(&rows);
 }
 
@@ -116,10 +115,9 @@ static void put_busiest(struct buf *sql, const struct top *t)
 		      (const struct statement_blank[]){
 			      {"left", clicks_sql_left(t->q->bots)},
 			      {"rank", grows ? "m_left - m_before" : "m_left"},
-			      {"counted", buf_cstr(&counted)},
+			      {"counted", statement_piece(sql, &counted)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= counted.failed;
 	buf_free(&counted);
 }
 
@@ -332,11 +330,10 @@ static void put_nameless_of_rows(struct buf *sql, const struct top *t,
 	clicks_sql_from_rows(&rows, t->q, &t->scope);
 	statement_put(sql, top_links_of_rows,
 		      (const struct statement_blank[]){
-			      {"rows", buf_cstr(&rows)},
-			      {"ids", buf_cstr(ids)},
+			      {"rows", statement_piece(sql, &rows)},
+			      {"ids", statement_piece(sql, ids)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= rows.failed || ids->failed;
 	buf_free(&rows);
 }
 

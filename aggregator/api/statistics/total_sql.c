@@ -84,10 +84,9 @@ static void put_settled(struct buf *sql, const char *text,
 			      {"days", days},
 			      {"dimension", what->dimension},
 			      {"span", span},
-			      {"which", buf_cstr(&which)},
+			      {"which", statement_piece(sql, &which)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= which.failed;
 	buf_free(&which);
 }
 
@@ -103,16 +102,17 @@ static void put_hours(struct buf *sql, const struct question *q,
 	if (clicks_sql_put_open_hours(&open, q, from->rolled) &&
 	    (!from->valued || from->valued->count > from->rolled->count)) {
 		put_union(sql, count);
-		statement_put(&hours,
-			      from->listed ? listed_hours : looked_up_hours,
-			      (const struct statement_blank[]){
-				      {"open_hours", buf_cstr(&open)},
-				      {NULL, NULL},
-			      });
-		put_settled(sql, spans_of_hours, what, buf_cstr(&hours),
+		statement_put(
+			&hours, from->listed ? listed_hours : looked_up_hours,
+			(const struct statement_blank[]){
+				{"open_hours", statement_piece(&hours, &open)},
+				{NULL, NULL},
+			});
+		put_settled(sql, spans_of_hours, what,
+			    statement_piece(sql, &hours),
 			    from->valued ? of_days : NULL);
 	}
-	sql->failed |= open.failed || hours.failed;
+	sql->failed |= open.failed;
 	buf_free(&open);
 	buf_free(&hours);
 }
@@ -139,13 +139,14 @@ static void put_rows(struct buf *sql, const struct question *q,
 			put_states_of_rows(&of_rows, q);
 		statement_put(sql, spans_of_rows,
 			      (const struct statement_blank[]){
-				      {"states_of_rows", buf_cstr(&of_rows)},
-				      {"open", buf_cstr(&open)},
-				      {"once", buf_cstr(&once)},
+				      {"states_of_rows",
+				       statement_piece(sql, &of_rows)},
+				      {"open", statement_piece(sql, &open)},
+				      {"once", statement_piece(sql, &once)},
 				      {NULL, NULL},
 			      });
 	}
-	sql->failed |= open.failed || once.failed || of_rows.failed;
+	sql->failed |= open.failed;
 	buf_free(&open);
 	buf_free(&once);
 	buf_free(&of_rows);
@@ -189,11 +190,10 @@ static void put_values(struct buf *sql, const struct question *q,
 	statement_put(sql, values_of_days,
 		      (const struct statement_blank[]){
 			      {"dimension", what->dimension},
-			      {"which", buf_cstr(&which)},
-			      {"open_values", buf_cstr(&open)},
+			      {"which", statement_piece(sql, &which)},
+			      {"open_values", statement_piece(sql, &open)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= which.failed || open.failed;
 	buf_free(&which);
 	buf_free(&open);
 }
@@ -236,11 +236,10 @@ static void put_answered(struct buf *sql, const struct question *q,
 	put_source(&spans, q, from, &counts);
 	statement_put(sql, answered_values,
 		      (const struct statement_blank[]){
-			      {"spans", buf_cstr(&spans)},
+			      {"spans", statement_piece(sql, &spans)},
 			      {"left", clicks_sql_left(q->bots)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= spans.failed;
 	buf_free(&spans);
 }
 
@@ -258,11 +257,10 @@ static void put_groups(struct buf *sql, const struct question *q,
 
 	if (what.states && dimension_has_hundreds(d)) {
 		put_answered(&only, q, from, &what);
-		what.only = buf_cstr(&only);
+		what.only = statement_piece(sql, &only);
 	}
 	put_groups_source(&source, q, from, &what);
 	clicks_sql_put_groups(sql, q, &source, visitors_of(&what));
-	sql->failed |= only.failed;
 	buf_free(&only);
 	buf_free(&source);
 }
@@ -353,18 +351,13 @@ static void total_texts_fill(struct total_texts *ret, const struct question *q,
 	}
 }
 
-static bool total_texts_release(struct total_texts *t)
+static void total_texts_release(struct total_texts *t)
 {
-	bool failed = t->by.bucket.failed || t->total.failed ||
-		      t->of_buckets.failed || t->groups.failed ||
-		      t->left_out.failed;
-
 	clicks_sql_interval_release(&t->by);
 	buf_free(&t->total);
 	buf_free(&t->of_buckets);
 	buf_free(&t->groups);
 	buf_free(&t->left_out);
-	return failed;
 }
 
 void total_sql_clicks(struct buf *sql, const struct question *q,
@@ -379,21 +372,22 @@ void total_sql_clicks(struct buf *sql, const struct question *q,
 	struct total_texts texts = {0};
 
 	total_texts_fill(&texts, q, buckets, from, &total);
-	statement_put(sql,
-		      needs_apart(buckets, from) ? clicks_of_all_apart
-						 : clicks_of_all,
-		      (const struct statement_blank[]){
-			      {"answer_part", texts.by.answer_part},
-			      {"bucket", buf_cstr(&texts.by.bucket)},
-			      {"sets", texts.by.sets},
-			      {"visitors", visitors_of(&total)},
-			      {"total", buf_cstr(&texts.total)},
-			      {"of_buckets", buf_cstr(&texts.of_buckets)},
-			      {"groups", buf_cstr(&texts.groups)},
-			      {"left_out", buf_cstr(&texts.left_out)},
-			      {NULL, NULL},
-		      });
-	sql->failed |= total_texts_release(&texts);
+	statement_put(
+		sql,
+		needs_apart(buckets, from) ? clicks_of_all_apart
+					   : clicks_of_all,
+		(const struct statement_blank[]){
+			{"answer_part", texts.by.answer_part},
+			{"bucket", statement_piece(sql, &texts.by.bucket)},
+			{"sets", texts.by.sets},
+			{"visitors", visitors_of(&total)},
+			{"total", statement_piece(sql, &texts.total)},
+			{"of_buckets", statement_piece(sql, &texts.of_buckets)},
+			{"groups", statement_piece(sql, &texts.groups)},
+			{"left_out", statement_piece(sql, &texts.left_out)},
+			{NULL, NULL},
+		});
+	total_texts_release(&texts);
 }
 
 /* --- links ------------------------------------------------------------------
@@ -417,10 +411,9 @@ static void put_links(struct buf *sql, const char *text,
 	put_source(&spans, q, from, &links);
 	statement_put(sql, text,
 		      (const struct statement_blank[]){
-			      {"spans", buf_cstr(&spans)},
+			      {"spans", statement_piece(sql, &spans)},
 			      {NULL, NULL},
 		      });
-	sql->failed |= spans.failed;
 	buf_free(&spans);
 }
 

@@ -1,9 +1,4 @@
 AND
 -- include: aggregator/sql/parts/hours_in_range.sql
-AND (hour, attempt) IN (
-    SELECT unit, max(attempt)
-    FROM settled
-    WHERE kind = 'base_hour'
-      AND
-      -- include: aggregator/sql/parts/units_in_range.sql
-    GROUP BY unit)
+AND
+-- include: aggregator/sql/parts/is_base_hour.sql

@@ -2,6 +2,6 @@
     SELECT unit, max(attempt)
     FROM settled
     WHERE kind = 'base_hour'
-      AND unit >= toDateTime({start:UInt32}, 'UTC')
-      AND unit < toDateTime({end:UInt32}, 'UTC')
+      AND
+      -- include: aggregator/sql/parts/units_in_range.sql
     GROUP BY unit)

@@ -1,10 +1,2 @@
 count() AS e,
-countIf(
-    -- include: aggregator/sql/parts/is_click.sql
-) AS c,
-countIf(
-    -- include: aggregator/sql/parts/is_bot.sql
-) AS b,
-countIf(
-    -- include: aggregator/sql/parts/is_prefetch.sql
-) AS p
+-- include: aggregator/sql/parts/kinds_of_rows.sql

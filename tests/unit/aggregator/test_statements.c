@@ -135,7 +135,7 @@ static const char *select_of(const char *sql)
 	return strncmp(sql, "INSERT", 6) || !select ? sql : select;
 }
 
-/* It explains of an ALTER only how it reads it. */
+/* ClickHouse explains only the syntax of an ALTER. */
 static const char *how_explained(const char *sql)
 {
 	return strncmp(sql, "ALTER", 5) ? "" : "AST ";
