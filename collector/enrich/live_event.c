@@ -140,6 +140,7 @@ static void put_object(struct buf *out, const struct event_value *v)
 	buf_printf(out, ",\"link_id\":\"%" PRIu64 "\"",
 		   number_of(v[COLUMN_link_id]));
 	put_text(out, "domain", v[COLUMN_domain]);
+	put_text(out, "account", v[COLUMN_account]);
 	put_text(out, "owner", v[COLUMN_owner]);
 	put_text(out, "campaign", v[COLUMN_campaign]);
 	put_text(out, "country", v[COLUMN_country]);

@@ -89,21 +89,20 @@ static void append_packed(struct buf *out, const Shortloop__Click *msg)
 	out->len += len;
 }
 
-void click_link_part(struct buf *out, struct http_slice code, uint64_t link_id,
-		     const char *owner, const char *campaign, char *const *tags,
-		     size_t tag_count)
+void click_link_part(struct buf *out, const struct click_link *link)
 {
 	Shortloop__Click msg;
 	char copy[CLICK_CODE_MAX + 1];
 
 	shortloop__click__init(&msg);
-	copy_printable(code, CLICK_CODE_MAX, copy);
+	copy_printable(link->code, CLICK_CODE_MAX, copy);
 	msg.code = copy;
-	msg.link_id = link_id;
-	msg.owner = text_or_empty(owner);
-	msg.campaign = text_or_empty(campaign);
-	msg.n_tags = tag_count;
-	memcpy(&msg.tags, &tags, sizeof(tags));
+	msg.link_id = link->link_id;
+	msg.account = text_or_empty(link->account);
+	msg.owner = text_or_empty(link->owner);
+	msg.campaign = text_or_empty(link->campaign);
+	msg.n_tags = link->tag_count;
+	memcpy(&msg.tags, &link->tags, sizeof(msg.tags));
 	append_packed(out, &msg);
 }
 

@@ -63,16 +63,20 @@ struct click {
 	struct http_slice link_part;
 };
 
-/* Stands in place of an owner when Redis no longer has the link, so it is
- * unknown whether it had an owner.  No link can have this owner and no key can
- * name it, as names have no control characters. */
-#define CLICK_OWNER_UNKNOWN "\x01unknown"
+/* Stands in place of account and owner when Redis no longer has the link, so it
+ * is unknown whose it was.  No link can have this account or owner and no key
+ * can name them, as names have no control characters. */
+#define CLICK_UNKNOWN "\x01unknown"
 
-/* Appends the fields that a click takes from its link: the code, its link_id (0
- * if it has none), owner, campaign and tags.  Strings may be NULL. */
-void click_link_part(struct buf *out, struct http_slice code, uint64_t link_id,
-		     const char *owner, const char *campaign, char *const *tags,
-		     size_t tag_count);
+/* The fields that a click takes from its link; texts may be NULL. */
+struct click_link {
+	struct http_slice code;
+	uint64_t link_id; /* 0: the code has no link */
+	const char *account, *owner, *campaign;
+	char *const *tags;
+	size_t tag_count;
+};
+void click_link_part(struct buf *out, const struct click_link *link);
 
 /*
  * Writes the host in the form of events: lower case, without the port; "" when

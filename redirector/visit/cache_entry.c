@@ -143,14 +143,17 @@ static int write_event(struct cache_entry_builder *b, struct http_slice code,
 		       const Shortloop__Link *link, uint64_t former_id,
 		       struct error *err)
 {
-	buf_reset(&b->event);
+	struct click_link part = {.code = code, .link_id = former_id};
+
 	if (link)
-		click_link_part(&b->event, code, link->link_id, link->owner,
-				link->campaign, link->tags, link->n_tags);
-	else
-		click_link_part(&b->event, code, former_id,
-				former_id ? CLICK_OWNER_UNKNOWN : NULL, NULL,
-				NULL, 0);
+		part = (struct click_link){code,	   link->link_id,
+					   link->account,  link->owner,
+					   link->campaign, link->tags,
+					   link->n_tags};
+	else if (former_id)
+		part.account = part.owner = CLICK_UNKNOWN;
+	buf_reset(&b->event);
+	click_link_part(&b->event, &part);
 	return b->event.failed ? error_set_nomem(err) : 0;
 }
 

@@ -268,7 +268,7 @@ static void send_unknown_code(struct responder *r, struct http_request *req,
 	struct cached_link nothing = {.outcome = LINK_OUTCOME_UNKNOWN};
 
 	buf_reset(&r->part);
-	click_link_part(&r->part, code, 0, NULL, NULL, NULL, 0);
+	click_link_part(&r->part, &(struct click_link){.code = code});
 	nothing.event = (struct http_slice){r->part.data, r->part.len};
 	send_link(r, req, vhost, &nothing, click, 0);
 }

@@ -19,6 +19,7 @@ CREATE TABLE IF NOT EXISTS clicks
     domain          LowCardinality(String),
     code            String,
     link_id         UInt64,
+    account         LowCardinality(String), -- of the link, at the visit; so is the owner
     owner           LowCardinality(String),
     campaign        LowCardinality(String),
     tags            Array(LowCardinality(String)),
@@ -82,9 +83,10 @@ CREATE TABLE IF NOT EXISTS clicks
     -- For a collector that takes a partition over: it needs the rows newer than the last
     -- reported block, and skips parts and granules that are older throughout.
     INDEX by_append_time append_time TYPE minmax GRANULARITY 1,
-    -- The owners of each granule, so that a query of rows for an owner (of the open day, of
-    -- two dimensions, with filters) only reads granules near that owner's links.  A granule
-    -- has few links, and most links have one owner.
+    -- The accounts and owners of each granule, so that a query of rows for one (of the open
+    -- day, of two dimensions, with filters) only reads granules near its links.  A granule has
+    -- few links, and most links have one owner.
+    INDEX accounts account TYPE set(256) GRANULARITY 1,
     INDEX owners owner TYPE set(256) GRANULARITY 1,
     -- Each settling of an hour searches for rows with maybe_sent.  They are rare, and
     -- granules without one are skipped.

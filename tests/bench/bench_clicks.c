@@ -119,7 +119,8 @@ static ProtobufCBinaryData bytes_of_text(const char *text)
 
 static size_t pack_click(struct load *l, uint64_t number, uint8_t *out)
 {
-	char code[16], owner[32], referrer[2 * TEXT_MAX] = "";
+	char code[16], account[] = "acme", owner[32],
+		       referrer[2 * TEXT_MAX] = "";
 	uint64_t link = draw_zipf_rank(l, LINKS), r = next_random(l);
 	uint8_t ip[16];
 	Shortloop__Click m;
@@ -139,6 +140,7 @@ static size_t pack_click(struct load *l, uint64_t number, uint8_t *out)
 	m.domain = (char *)(uintptr_t) "go.example.com";
 	m.code = code;
 	m.link_id = link + 1;
+	m.account = account;
 	m.owner = owner;
 	m.outcome = SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED;
 	m.status = 302;

@@ -132,7 +132,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_device(text);
 	find_place(host);
 	click.client = find_client(first, second);
-	click_link_part(&part, text, 1, NULL, NULL, NULL, 0);
+	click_link_part(&part,
+			&(struct click_link){.code = text, .link_id = 1});
 	click.link_part = (struct http_slice){part.data, part.len};
 	event = click_encode(e, &click);
 	msg = shortloop__click__unpack(NULL, event.len,

@@ -136,7 +136,7 @@ static void read_purpose(struct visit_question *q, const struct headers *h)
 static int read_object(struct visit_question *q, struct error *err)
 {
 	const json_t *ip = NULL, *ua = NULL, *referrer = NULL, *owner = NULL,
-		     *method = NULL;
+		     *account = NULL, *method = NULL;
 	struct headers h;
 
 	if (!json_is_object(q->line))
@@ -145,6 +145,7 @@ static int read_object(struct visit_question *q, struct error *err)
 	    read_text(q->line, "ip", NULL, &ip, err) < 0 ||
 	    read_text(q->line, "ua", h.user_agent, &ua, err) < 0 ||
 	    read_text(q->line, "referrer", h.referrer, &referrer, err) < 0 ||
+	    read_text(q->line, "account", NULL, &account, err) < 0 ||
 	    read_text(q->line, "owner", NULL, &owner, err) < 0 ||
 	    read_text(q->line, "method", NULL, &method, err) < 0)
 		return -1;
@@ -155,6 +156,8 @@ static int read_object(struct visit_question *q, struct error *err)
 		q->click.user_agent = bytes_of(ua);
 	if (referrer)
 		q->click.referrer = bytes_of(referrer);
+	if (account)
+		q->click.account = drop_const(json_string_value(account));
 	if (owner)
 		q->click.owner = drop_const(json_string_value(owner));
 	if (method && !strcmp(json_string_value(method), "HEAD"))

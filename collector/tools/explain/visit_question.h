@@ -1,7 +1,7 @@
 /*
  * visit_question.h - reads a line of `collector explain`, a visit as JSON,
- * {"ip", "ua", "referrer", "headers", "owner", "method"}, as the click it would
- * be.
+ * {"ip", "ua", "referrer", "headers", "account", "owner", "method"}, as the
+ * click it would be.
  */
 #ifndef COLLECTOR_TOOLS_EXPLAIN_VISIT_QUESTION_H
 #define COLLECTOR_TOOLS_EXPLAIN_VISIT_QUESTION_H

@@ -109,7 +109,7 @@ struct owner {
 	const char *code;
 	uint64_t link_id;
 	int64_t created_ms;
-	const char *owner;
+	const char *account, *owner;
 	const char *campaign;
 	char **tags;
 	size_t tag_count;
@@ -216,10 +216,11 @@ static int take_row(void *arg, char **f, struct error *err)
 		.code = f[0],
 		.link_id = tsv_u64(f[1]),
 		.created_ms = tsv_i64(f[2]),
-		.owner = f[3],
-		.campaign = f[4],
+		.account = f[3],
+		.owner = f[4],
+		.campaign = f[5],
 	};
-	return take_tags(o, f[5], item, err);
+	return take_tags(o, f[6], item, err);
 }
 
 static void place_tags(struct owners *o)
@@ -242,7 +243,8 @@ static size_t put_question(struct buf *q, const char *const *codes,
 	buf_reset(q);
 	buf_puts(q, "SELECT code, link_id, "
 		    "toUnixTimestamp64Milli(min(created_at)) AS created, "
-		    "argMax(owner, version), argMax(campaign, version), "
+		    "argMax(account, version), argMax(owner, version), "
+		    "argMax(campaign, version), "
 		    "arrayStringConcat(argMax(tags, version), '\x1f') "
 		    "FROM links WHERE code IN (");
 	for (; i < count && asked < CODES_A_QUERY; i++) {
@@ -268,7 +270,7 @@ static int query_code_owners(struct owners *o, struct clickhouse *ch,
 	if (!sql)
 		return error_set_nomem(err);
 	if (clickhouse_query(ch, sql, params, answer, err) < 0 ||
-	    clickhouse_rows_of(answer, "snnsss", take_row, o, err) < 0)
+	    clickhouse_rows_of(answer, "snnssss", take_row, o, err) < 0)
 		return error_wrap(err, "links");
 	return 0;
 }
@@ -341,6 +343,7 @@ static void set_click_owner(struct arena *arena, Shortloop__Click *c,
 			    const struct owner *o)
 {
 	c->link_id = o->link_id;
+	c->account = copy_archive_text(arena, o->account);
 	c->owner = copy_archive_text(arena, o->owner);
 	c->campaign = copy_archive_text(arena, o->campaign);
 	if (!o->tag_count)

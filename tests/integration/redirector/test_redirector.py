@@ -60,7 +60,7 @@ def test_codes_that_no_link_can_have_are_404_without_redis(links, start):
                              result="answered") == 0
 
 
-# Replaces an owner who is no longer known.
+# Replaces account and owner that are no longer known.
 UNKNOWN = "\x01unknown"
 
 
@@ -167,9 +167,10 @@ def test_a_visit_to_an_expired_link_is_its_former_owners_where_that_is_certain(
     assert [c.link_id for c in told] == [case[-1] for case in cases]
     assert [c.outcome for c in told] == [
         EXPIRED if case[3] == 410 else NOT_FOUND for case in cases]
-    # Redis no longer has the owner: it is unknown, and empty for an event without a
-    # link.
-    assert [c.owner for c in told] == [UNKNOWN if c.link_id else "" for c in told]
+    # Redis no longer has account and owner: they are unknown, and empty for an event
+    # without a link.
+    for whose in [c.account for c in told], [c.owner for c in told]:
+        assert whose == [UNKNOWN if c.link_id else "" for c in told]
     assert {c.code for c in told} == {code}
 
 
@@ -294,7 +295,7 @@ def test_a_link_is_renewed_once_per_interval(links, links_config, start):
 def test_each_click_is_one_event_that_says_what_happened(links, start, clicks):
     redirector = start()
     code = links.create("https://example.org/")
-    link = links.edit(code, owner="ann", campaign="spring")
+    link = links.edit(code, account="acme", owner="ann", campaign="spring")
     before = time.time() * 1000
     visit(f"{redirector.url}/{code}?a=1&b=%20x", headers={
         "User-Agent": "agent/1.0", "Referer": "https://from.example/page",
@@ -304,7 +305,7 @@ def test_each_click_is_one_event_that_says_what_happened(links, start, clicks):
     assert before - 1 <= click.time_ms <= time.time() * 1000
     assert (click.edge, click.domain) == ("edge-1", "s.example")
     assert (click.code, click.link_id) == (code, link.link_id)
-    assert (click.owner, click.campaign) == ("ann", "spring")
+    assert (click.account, click.owner, click.campaign) == ("acme", "ann", "spring")
     assert (click.outcome, click.status) == (REDIRECTED, 302)
     assert click.client_ip == ipaddress.ip_address("127.0.0.1").packed
     assert click.user_agent == b"agent/1.0"

@@ -24,11 +24,12 @@ static ProtobufCBinaryData make_bytes(char *text)
 static size_t pack_click(uint8_t *out, bool usual)
 {
 	char edge[] = "edge-1", domain[] = "go.example", code[] = "abc",
-	     owner[] = "owner", campaign[] = "c", one[] = "one", two[] = "",
-	     agent[] = "Mozilla/5.0", referrer[] = "https://t.co/",
-	     language[] = "de", query[] = "a=b", prefetch[] = "prefetch",
-	     ip[] = "\x08\x08\x08\x08", trace[] = "0123456789abcdef",
-	     key[] = "k", value[] = "v", empty[] = "";
+	     account[] = "acme", owner[] = "owner", campaign[] = "c",
+	     one[] = "one", two[] = "", agent[] = "Mozilla/5.0",
+	     referrer[] = "https://t.co/", language[] = "de", query[] = "a=b",
+	     prefetch[] = "prefetch", ip[] = "\x08\x08\x08\x08",
+	     trace[] = "0123456789abcdef", key[] = "k", value[] = "v",
+	     empty[] = "";
 	char *tags[] = {one, two};
 	Shortloop__Click__CookiesEntry entry, other;
 	Shortloop__Click__CookiesEntry *entries[] = {&entry, &other};
@@ -48,6 +49,7 @@ static size_t pack_click(uint8_t *out, bool usual)
 	m.domain = domain;
 	m.code = code;
 	m.link_id = UINT64_MAX;
+	m.account = account;
 	m.owner = owner;
 	m.campaign = campaign;
 	m.n_tags = 2;
@@ -231,7 +233,7 @@ static void an_unknown_field_of_each_wire_type_is_skipped(void **state)
 	assert_true(is_decoded_with(w, BYTES("\xad\x06"
 					     "1234")));
 	/* The least and the greatest number after those of the message. */
-	assert_true(is_decoded_with(w, BYTES("\xb8\x01\x01")));
+	assert_true(is_decoded_with(w, BYTES("\xc0\x01\x01")));
 	assert_true(is_decoded_with(w, BYTES("\xf8\xff\xff\xff\x0f\x01")));
 }
 

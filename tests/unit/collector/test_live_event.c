@@ -57,6 +57,7 @@ static Shortloop__Click some_click(void)
 	click.domain = drop_const("go.example.com");
 	click.code = drop_const("abc");
 	click.link_id = UINT64_MAX;
+	click.account = drop_const("acme");
 	click.owner = drop_const("a\"\xff\nb");
 	click.outcome = SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED;
 	click.client_ip =
@@ -98,7 +99,8 @@ static void a_click_says_all_but_who_the_visitor_is(void **state)
 		"{\"id\":\"01234567-89ab-cdef-0000-00000000002a\","
 		"\"ts\":\"2026-11-21T10:07:00.123Z\",\"code\":\"abc\","
 		"\"link_id\":\"18446744073709551615\","
-		"\"domain\":\"go.example.com\",\"owner\":\"a\\\"?\\nb\","
+		"\"domain\":\"go.example.com\",\"account\":\"acme\","
+		"\"owner\":\"a\\\"?\\nb\","
 		"\"campaign\":\"\",\"country\":\"\","
 		"\"device_class\":\"desktop\",\"os_family\":\"Windows\","
 		"\"ua_family\":\"Alpha\",\"channel\":\"referral\","

@@ -258,8 +258,9 @@ static inline void aw_make_link(struct answer_world *w,
 	};
 	buf_reset(&w->lines);
 	buf_reset(&w->part);
-	click_link_part(&w->part, (struct http_slice){AW_CODE, 7}, 7, "owner",
-			NULL, NULL, 0);
+	click_link_part(&w->part, &(struct click_link){.code = {AW_CODE, 7},
+						       .link_id = 7,
+						       .owner = "owner"});
 	w->link.event = (struct http_slice){w->part.data, w->part.len};
 }
 

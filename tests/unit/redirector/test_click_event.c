@@ -123,12 +123,19 @@ static void the_link_part_merges_into_the_click(void **state)
 	Shortloop__Click *msg;
 
 	(void)state;
-	click_link_part(&part, slice_of("aB3xY7k"), UINT64_C(1) << 60, "ann",
-			"launch", tags, 2);
+	click_link_part(&part,
+			&(struct click_link){.code = slice_of("aB3xY7k"),
+					     .link_id = UINT64_C(1) << 60,
+					     .account = "acme",
+					     .owner = "ann",
+					     .campaign = "launch",
+					     .tags = tags,
+					     .tag_count = 2});
 	click.link_part = (struct http_slice){part.data, part.len};
 	msg = encode_and_unpack_click(e, &click);
 	assert_string_equal(msg->code, "aB3xY7k");
 	assert_true(msg->link_id == UINT64_C(1) << 60);
+	assert_string_equal(msg->account, "acme");
 	assert_string_equal(msg->owner, "ann");
 	assert_string_equal(msg->campaign, "launch");
 	assert_int_equal(msg->n_tags, 2);
@@ -272,8 +279,8 @@ static void a_code_of_any_bytes_becomes_printable(void **state)
 	(void)state;
 	memset(code, 'x', sizeof(code));
 	memcpy(code, "a\xff\0b", 4);
-	click_link_part(&part, (struct http_slice){code, sizeof(code)}, 0, NULL,
-			NULL, NULL, 0);
+	click_link_part(&part,
+			&(struct click_link){.code = {code, sizeof(code)}});
 	click.link_part = (struct http_slice){part.data, part.len};
 	msg = encode_and_unpack_click(e, &click);
 	assert_int_equal(strlen(msg->code), CLICK_CODE_MAX);
