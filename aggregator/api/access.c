@@ -45,23 +45,30 @@ void access_bounds_release(struct access_bounds *bounds)
 	buf_free(&bounds->owners);
 }
 
+bool access_sees_all(const struct access *a)
+{
+	return key_may(key_of(a), KEY_READS_ALL, NULL);
+}
+
 int access_check_all(const struct access *a, const char *hint,
 		     struct error *err)
 {
-	if (key_may(key_of(a), KEY_READS_ALL, NULL))
+	if (access_sees_all(a))
 		return 0;
 	return error_set(err, ERROR_NOT_OWNER,
 			 "this key sees the links of its %s only: %s",
 			 a->who.owners ? "owners" : "account", hint);
 }
 
-int access_check_rows(const struct access *a, bool *ret_owners,
-		      const char *hint, struct error *err)
+int access_check_owner(const struct access *a, bool named, const char *what,
+		       struct error *err)
 {
-	*ret_owners = key_bounds_of(key_of(a)).owners != NULL;
-	return key_may(key_of(a), KEY_READS_OWNERS, NULL)
-		       ? 0
-		       : access_check_all(a, hint, err);
+	if (named || !access_sees_all(a))
+		return 0;
+	return error_set(err, ERROR_INPUT,
+			 "%s: an owner belongs to an account: expected one "
+			 "account=NAME beside it",
+			 what);
 }
 
 int access_check_admin(const struct access *a, struct error *err)

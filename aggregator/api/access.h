@@ -23,7 +23,7 @@
 
 struct access {
 	struct api_keyring *keys; /* NULL: every caller sees everything */
-	struct api_key_info who;  /* needs API_READ_OWN to see anything */
+	struct api_key_info who;  /* needs API_READ to see anything */
 };
 
 /* The number by which the caller takes turns with others
@@ -34,34 +34,34 @@ bool access_sees_link(const struct access *a, const struct key_link *link);
 
 /*
  * Bounds around what the caller sees, for questions about many links: the links
- * of these owners, and of this account.  Not everything within them is visible:
- * access_sees_link decides.
+ * of this account, and of these owners in it.  Not everything within them is
+ * visible: access_sees_link decides.  Clicks within them by account and owner
+ * at the click are all visible.
  */
 struct access_bounds {
+	const char *account; /* borrowed from the access; NULL: any account */
 	struct buf owners;   /* the names, one per line */
 	bool has_owners;     /* false: any owner */
-	const char *account; /* borrowed from the access; NULL: any account */
 };
 int access_bounds_fill(struct access_bounds *ret, const struct access *a,
 		       struct error *err);
 void access_bounds_release(struct access_bounds *bounds);
 
-/* Checks whether the caller may see data about all links.  ERROR_NOT_OWNER if
- * not; `hint` ends the text. */
+/* Returns true if the caller sees the links of all accounts. */
+bool access_sees_all(const struct access *a);
+
+/* Checks that.  ERROR_NOT_OWNER if not; `hint` ends the text. */
 int access_check_all(const struct access *a, const char *hint,
 		     struct error *err);
 
-/* The same check for rows that hold the owner at the time of the click: a key
- * of some owners may see their rows, and *ret_owners says that it is limited to
- * them. */
-int access_check_rows(const struct access *a, bool *ret_owners,
-		      const char *hint, struct error *err);
+/* An owner belongs to an account.  So a caller that sees all accounts has to
+ * name one where it names owners: `named` says that it did.  ERROR_INPUT if
+ * not; the text begins with `what`, the parameter that names owners. */
+int access_check_owner(const struct access *a, bool named, const char *what,
+		       struct error *err);
 
 /* Checks whether the caller may see data about the installation.
  * ERROR_NOT_OWNER: only the role `admin` may. */
 int access_check_admin(const struct access *a, struct error *err);
-
-/* The hint where the same can be asked about single links. */
-#define ACCESS_ASK_OF_ONE "ask with code or link_id"
 
 #endif

@@ -32,7 +32,7 @@ int api_keys_open(const struct aggregator_settings *settings, struct log *log,
 	}
 	if (!http_address_is_loopback(settings->listen))
 		log_warn(log,
-			 "the API answers anybody, for every owner: see "
+			 "the API answers anybody, for all accounts: see "
 			 "aggregator.keys_file",
 			 log_str("address", settings->listen));
 	return 0;
@@ -49,7 +49,7 @@ bool api_keys_admit(struct api_keyring *keys, struct http_request *req,
 		    struct access *ret_access)
 {
 	*ret_access = (struct access){.keys = keys};
-	return !keys || key_check(keys, req, API_READ_OWN, 1, &ret_access->who);
+	return !keys || key_check(keys, req, API_READ, 1, &ret_access->who);
 }
 
 int api_keys_check(const void *config, struct error *err)

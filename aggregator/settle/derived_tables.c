@@ -14,7 +14,8 @@ static bool is_of_hours(const struct dimension *d)
 
 static bool is_of_owners(const struct dimension *d)
 {
-	return d != dimensions && is_of_hours(d);
+	return (d != dimensions && is_of_hours(d)) ||
+	       d->kind == DIMENSION_OF_ACCOUNT;
 }
 
 static bool is_of_days(const struct dimension *d)

@@ -18,7 +18,8 @@ FROM (
     SELECT slot AS s, events AS e, clicks AS c, bots AS b, prefetches AS p, @visitors@ AS v,
         @addresses@ AS i
     FROM owner_slots
-    WHERE owner IN splitByChar('\n', {bound_owners:String})
+    WHERE
+      -- include: aggregator/sql/parts/copied_row_is_of_owners.sql
       AND slot >= toDateTime({from:UInt32}, 'UTC')
       AND slot < toDateTime({to:UInt32}, 'UTC')
       AND attempt = transform(toUInt32(intDiv(toUnixTimestamp(slot), 86400) * 86400),

@@ -5,10 +5,11 @@ FROM (
     WHERE link_id IN (
         SELECT link_id
         FROM links
-        WHERE ({any_owner:UInt8} OR owner = {owner:String})
-          AND ({any_bound:UInt8}
-            OR owner IN (SELECT arrayJoin(splitByChar('\n', {bound_owners:String}))))
-          AND ({any_account:UInt8} OR account = {bound_account:String}))
+        WHERE ({any_account:UInt8} OR account = {account:String})
+          AND ({any_owner:UInt8} OR owner = {owner:String})
+          AND ({any_bound_account:UInt8} OR account = {bound_account:String})
+          AND ({any_bound_owner:UInt8}
+            OR owner IN (SELECT arrayJoin(splitByChar('\n', {bound_owners:String})))))
     GROUP BY link_id)
 GROUP BY o, a
 FORMAT TabSeparated

@@ -1,7 +1,8 @@
 -- @of_links@: AND link_id IN (SELECT arrayJoin(CAST('[1,2]', 'Array(UInt64)')))
 -- @after@: AND ts >= fromUnixTimestamp64Milli({next_day:Int64}, 'UTC')
 -- @by_day@: toDate(ts),
-SELECT toUnixTimestamp64Milli(ts), link_id, event_id, code, domain, owner, campaign,
+SELECT toUnixTimestamp64Milli(ts), link_id, event_id, code, domain, account, owner,
+    campaign,
     if(empty(tags), '[]', toJSONString(arrayMap(x -> toValidUTF8(x), tags))), outcome, status,
     verdict, country, city, device_class, os_family, ua_family, language, channel,
     referrer_host, edge, partition, offset, epoch, topic

@@ -1,6 +1,6 @@
-INSERT INTO owner_slots (owner, slot, attempt, events, clicks, bots, prefetches, people,
-    others, people_ips, others_ips)
-SELECT owner AS o,
+INSERT INTO owner_slots (account, owner, slot, attempt, events, clicks, bots, prefetches,
+    people, others, people_ips, others_ips)
+SELECT account AS a, owner AS o,
     -- include: aggregator/sql/parts/slot_of_row.sql
     AS s, {attempt:UInt64},
     -- include: aggregator/sql/parts/counts_of_rows.sql
@@ -8,4 +8,4 @@ SELECT owner AS o,
     -- include: aggregator/sql/parts/owner_sets.sql
 FROM
     -- include: aggregator/sql/parts/rows_of_links.sql
-GROUP BY o, s
+GROUP BY a, o, s

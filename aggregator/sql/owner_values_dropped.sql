@@ -1,24 +1,24 @@
 -- @dimension@: country
 -- @value@: toString(country)
-SELECT o, '@dimension@',
+SELECT a, o, '@dimension@',
     -- include: aggregator/sql/parts/day_at_start.sql
     , {attempt:UInt64}, if(is_rest, '', v) AS shown, is_rest, sum(n), sum(c), sum(b), sum(p)
 FROM (
     SELECT *, was_rest OR row_number() OVER (
-            PARTITION BY o, was_rest ORDER BY n DESC, v) > {most:UInt64} AS is_rest
+            PARTITION BY a, o, was_rest ORDER BY n DESC, v) > {most:UInt64} AS is_rest
     FROM (
-        SELECT o, v, was_rest, sum(en) AS n, sum(ec) AS c, sum(eb) AS b, sum(ep) AS p
+        SELECT a, o, v, was_rest, sum(en) AS n, sum(ec) AS c, sum(eb) AS b, sum(ep) AS p
         FROM (
-            SELECT o, v, was_rest, n AS en, c AS ec, b AS eb, p AS ep
+            SELECT a, o, v, was_rest, n AS en, c AS ec, b AS eb, p AS ep
             FROM (
-                SELECT owner AS o, @value@ AS v, false AS was_rest,
+                SELECT account AS a, owner AS o, @value@ AS v, false AS was_rest,
                     -- include: aggregator/sql/parts/counts_of_rows.sql
                 FROM
                     -- include: aggregator/sql/parts/rows_of_links_beside.sql
-                GROUP BY o, v
+                GROUP BY a, o, v
             )
             UNION ALL
-            SELECT owner AS o, value AS v, rest AS was_rest, events AS en, clicks AS ec,
+            SELECT account AS a, owner AS o, value AS v, rest AS was_rest, events AS en, clicks AS ec,
                 bots AS eb, prefetches AS ep
             FROM owner_values
             WHERE day =
@@ -26,5 +26,5 @@ FROM (
               AND attempt =
               -- include: aggregator/sql/expressions/attempt_of_base.sql
               AND dimension = '@dimension@')
-        GROUP BY o, v, was_rest))
-GROUP BY o, shown, is_rest
+        GROUP BY a, o, v, was_rest))
+GROUP BY a, o, shown, is_rest

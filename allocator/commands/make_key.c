@@ -12,6 +12,7 @@ int command_make_key(struct app *app, const void *config, struct error *err)
 		.name = name,
 		.roles = roles,
 		.account = app_option_value(app, "account"),
+		.accounts = app_option_value(app, "accounts"),
 		.owners = app_option_value(app, "owners"),
 		.spaces = app_option_value(app, "spaces"),
 		.rate = app_option_value(app, "rate"),

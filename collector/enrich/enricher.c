@@ -158,6 +158,7 @@ static void apply_rules(const struct enricher *e, const Shortloop__Click *click,
 {
 	const struct verdict_rules *rules = e->lookups->ref.verdict_rules;
 	const struct verdict_subject subject = {
+		.account = click->account,
 		.owner = click->owner,
 		.agent = (const char *)click->user_agent.data,
 		.agent_len = limit_text_length(click->user_agent.len,

@@ -33,6 +33,7 @@ void verdict_rules_free(struct verdict_rules *rules)
 		struct verdict_rule *r = &rules->items[i];
 
 		free(drop_const(r->verdict.reason));
+		free_texts(r->accounts, r->account_count);
 		free_texts(r->owners, r->owner_count);
 		free_texts(r->agents, r->agent_count);
 		free(r->asns);
@@ -65,6 +66,13 @@ static int take_text(char **texts, size_t *count, const json_t *value,
 		return error_set_nomem(err);
 	(*count)++;
 	return 0;
+}
+
+static int take_account(struct rule_reading *r, const json_t *value,
+			struct error *err)
+{
+	return take_text(r->rule->accounts, &r->rule->account_count, value,
+			 err);
 }
 
 static int take_owner(struct rule_reading *r, const json_t *value,
@@ -237,6 +245,12 @@ static int read_reason(struct rule_reading *r, const json_t *value,
 	return 0;
 }
 
+static int read_account(struct rule_reading *r, const json_t *value,
+			struct error *err)
+{
+	return read_values(r, value, take_account, err);
+}
+
 static int read_owner(struct rule_reading *r, const json_t *value,
 		      struct error *err)
 {
@@ -267,8 +281,9 @@ static const struct member {
 	bool needed;
 } members[] = {
 	{"verdict", read_verdict, true},  {"reason", read_reason, true},
-	{"owner", read_owner, false},	  {"asn", read_asn, false},
-	{"network", read_network, false}, {"agent", read_agent, false},
+	{"account", read_account, false}, {"owner", read_owner, false},
+	{"asn", read_asn, false},	  {"network", read_network, false},
+	{"agent", read_agent, false},
 };
 #define MEMBER_COUNT (sizeof(members) / sizeof(*members))
 
@@ -282,12 +297,14 @@ static const struct member *find_member(const char *name)
 
 static int make_room(struct verdict_rule *rule, struct error *err)
 {
+	rule->accounts = calloc(VERDICT_RULE_VALUES_MAX, sizeof(char *));
 	rule->owners = calloc(VERDICT_RULE_VALUES_MAX, sizeof(char *));
 	rule->agents = calloc(VERDICT_RULE_VALUES_MAX, sizeof(char *));
 	rule->asns = calloc(VERDICT_RULE_VALUES_MAX, sizeof(*rule->asns));
 	rule->networks =
 		calloc(VERDICT_RULE_VALUES_MAX, sizeof(*rule->networks));
-	return rule->owners && rule->agents && rule->asns && rule->networks
+	return rule->accounts && rule->owners && rule->agents && rule->asns &&
+			       rule->networks
 		       ? 0
 		       : error_set_nomem(err);
 }
@@ -310,7 +327,8 @@ static int read_rule(struct rule_reading *r, json_t *object, struct error *err)
 			return error_set(
 				err, ERROR_CONFIG,
 				"%.40s: not known; expected verdict, "
-				"reason, owner, asn, network and agent",
+				"reason, account, owner, asn, network and "
+				"agent",
 				name);
 		if (member->read(r, value, err) < 0)
 			return error_wrap(err, "%s", name);
@@ -320,6 +338,10 @@ static int read_rule(struct rule_reading *r, json_t *object, struct error *err)
 		    !json_object_get(object, members[i].name))
 			return error_set(err, ERROR_CONFIG, "%s is missing",
 					 members[i].name);
+	if (r->rule->owner_count && r->rule->account_count != 1)
+		return error_set(err, ERROR_CONFIG,
+				 "owner: an owner belongs to an account: "
+				 "expected one account beside it");
 	if (r->rule->asn_count || r->rule->network_count ||
 	    r->rule->agent_count)
 		return 0;
@@ -429,12 +451,12 @@ static bool takes_agent(const struct verdict_rule *r, const char *agent,
 	return !r->agent_count;
 }
 
-static bool takes_owner(const struct verdict_rule *r, const char *owner)
+static bool takes_name(char *const *names, size_t count, const char *name)
 {
-	for (size_t i = 0; i < r->owner_count; i++)
-		if (!strcmp(r->owners[i], owner))
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
 			return true;
-	return !r->owner_count;
+	return !count;
 }
 
 static bool takes_asn(const struct verdict_rule *r, uint32_t asn)
@@ -460,8 +482,9 @@ const struct verdict_rule *verdict_rules_find(const struct verdict_rules *rules,
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct verdict_rule *r = &rules->items[i];
 
-		if (takes_owner(r, s->owner) && takes_asn(r, s->asn) &&
-		    takes_ip(r, s->ip) &&
+		if (takes_name(r->accounts, r->account_count, s->account) &&
+		    takes_name(r->owners, r->owner_count, s->owner) &&
+		    takes_asn(r, s->asn) && takes_ip(r, s->ip) &&
 		    takes_agent(r, s->agent, s->agent_len))
 			return r;
 	}

@@ -4,10 +4,11 @@
  *
  *	- verdict: bot			human, bot, preview, monitor or scanner
  *	  reason: rented servers	verdict_reason is "rule: rented servers"
- *	  owner: [ann, bob]		each of these may be left out, but not
- *	  asn: 64500			all of asn, network and agent
- *	  network: 203.0.113.0/24
- *	  agent: headless		the agent has this text, in any case
+ *	  account: acme			each of these may be left out, but not
+ *	  owner: [ann, bob]		all of asn, network and agent; owners
+ *are asn: 64500			those of one account network:
+ *203.0.113.0/24 agent: headless		the agent has this text, in any
+ *case
  *
  * A rule matches a click if each of its conditions has a value that matches.
  * A stored row has the data for all conditions, so that `collector rescore`
@@ -38,10 +39,11 @@ struct verdict_network {
 /* Empty conditions always hold. */
 struct verdict_rule {
 	struct verdict verdict;
-	char **owners, **agents;
+	char **accounts, **owners, **agents;
 	uint32_t *asns;
 	struct verdict_network *networks;
-	size_t owner_count, agent_count, asn_count, network_count;
+	size_t account_count, owner_count, agent_count, asn_count,
+		network_count;
 };
 
 struct verdict_rules {
@@ -61,7 +63,7 @@ struct verdict_rules *verdict_rules_load(const char *path, const char *store_ip,
 void verdict_rules_free(struct verdict_rules *rules); /* NULL accepted */
 
 struct verdict_subject {
-	const char *owner, *agent;
+	const char *account, *owner, *agent;
 	size_t agent_len;
 	uint32_t asn;
 	const uint8_t *ip; /* the stored form, 16 bytes */

@@ -6,16 +6,17 @@
  *
  *	# name	roles		digest
  *	admin	admin		sha256:9f86d081884c7d65...(64 hex digits)
- *	crm	create,read	sha256:2c26b46b68ffc68f... rate=100/s burst=200
+ *	board	read		sha256:2c26b46b68ffc68f... accounts=* rate=9/s
  *	crm-2	create,read-own	sha256:fcde2b2e... account=crm owners=ann
  *
  * Fields are separated by blanks.  A name is up to 64 of [0-9A-Za-z._-].  Names
  * and digests are unique.  These may follow the digest, in any order:
  *
- *	account=NAME	the account whose links it makes and may change;
+ *	account=NAME	the account whose links it makes, reads and may change;
  *			default: the key's own name
- *	owners=A,B	the owners it may write for, and whose links it may read
- *			(key_names.h); default: any
+ *	accounts=*	it reads those of all accounts
+ *	owners=A,B	the owners in its account it may write for, and whose
+ *			links it may read (key_names.h); default: any
  *	spaces=A,B	the spaces in which it may create; default: any
  *	rate=N/s	its rate limit (/m a minute, /h an hour), or none;
  *			default: the program's, which admins do not have
@@ -24,10 +25,10 @@
  * Lines that begin with '@' describe accounts; a program that uses them has an
  * account_reader, others skip them.
  *
- * Roles: `read` reads the data of all accounts; `read-own` reads the data of
- * its account; `create` creates, and edits and deletes the links of its
- * account; `admin` includes all of these, edits and deletes any link, and
- * blocks links.  key_access.h has the rule.
+ * Roles: `read` reads the data of its account, and with accounts=* that of all;
+ * `read-own` is the same, and may not have accounts=*; `create` creates, and
+ * edits and deletes the links of its account; `admin` includes all of these,
+ * for all accounts, and blocks links.  key_access.h has the rule.
  *
  * api_keyring holds the current keys and swaps them while other threads look
  * keys up.

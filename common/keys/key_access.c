@@ -4,12 +4,7 @@
 
 static bool reads_all_accounts(const struct api_key_info *key)
 {
-	return !key || (key->roles & API_READ);
-}
-
-static bool has_owners(const struct api_key_info *key)
-{
-	return key && key->owners;
+	return !key || (key->roles & API_READ_ALL);
 }
 
 bool key_link_is_of(const struct key_link *link, const char *account)
@@ -26,11 +21,8 @@ static bool is_own(const struct api_key_info *key, const struct key_link *link)
 static bool may_read_link(const struct api_key_info *key,
 			  const struct key_link *link)
 {
-	if (!key)
-		return true;
-	if (key->roles & API_READ)
-		return key_names_have(key->owners, link->owner);
-	return (key->roles & API_READ_OWN) && is_own(key, link);
+	return reads_all_accounts(key) ||
+	       ((key->roles & API_READ) && is_own(key, link));
 }
 
 static bool may_change_link(const struct api_key_info *key,
@@ -64,8 +56,6 @@ bool key_may(const struct api_key_info *key, enum key_deed deed,
 	case KEY_SEES_LINK:
 		return may_read_link(key, link) || may_change_link(key, link);
 	case KEY_READS_ALL:
-		return reads_all_accounts(key) && !has_owners(key);
-	case KEY_READS_OWNERS:
 		return reads_all_accounts(key);
 	case KEY_READS_RUNS:
 		return !key || (key->roles & API_ADMIN);
@@ -75,10 +65,9 @@ bool key_may(const struct api_key_info *key, enum key_deed deed,
 
 struct key_bounds key_bounds_of(const struct api_key_info *key)
 {
-	return (struct key_bounds){
-		.owners = key ? key->owners : NULL,
-		.account = reads_all_accounts(key) ? NULL : key->account,
-	};
+	if (reads_all_accounts(key))
+		return (struct key_bounds){NULL, NULL};
+	return (struct key_bounds){key->account, key->owners};
 }
 
 bool key_reads_alike(const struct api_key_info *a, const struct api_key_info *b)

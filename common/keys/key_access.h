@@ -1,15 +1,15 @@
 /*
  * key_access.h - what a key may read and write: one rule for all programs.
  *
- *	roles		reads the links		changes the links
- *	admin		of all			of all
- *	read		of all			of none
- *	read-own	of its account		of none
- *	create		of none			of its account
+ *	roles			reads the links		changes the links
+ *	admin			of all accounts		of all accounts
+ *	read accounts=*		of all accounts		of none
+ *	read, read-own		of its account		of none
+ *	create			of none			of its account
  *
- * With owners= each of them is narrowed to the links of these owners: `read
- * owners=ann` reads ann's links in all accounts, `read-own owners=ann` those of
- * the key's account that are ann's.
+ * With owners= each of them is narrowed to the links of these owners in its
+ * account.  An owner belongs to an account: the same name in another account is
+ * another owner.
  *
  * A link belongs to the account that made it.  A link without an account,
  * because it was forgotten, belongs to no account.
@@ -40,10 +40,8 @@ enum key_deed {
 	KEY_MODERATES_LINK, /* blocks it, and unblocks it */
 	KEY_SEES_LINK,	    /* reads or changes it: the link exists for it */
 	/* Actions on many links. */
-	KEY_READS_ALL,	  /* data about all links; the ledger */
-	KEY_READS_OWNERS, /* data about all links of the key's owners=, in any
-			     account; without owners=, like READS_ALL */
-	KEY_READS_RUNS,	  /* data about the installation itself */
+	KEY_READS_ALL,	/* data about the links of all accounts; the ledger */
+	KEY_READS_RUNS, /* data about the installation itself */
 };
 #define KEY_DEEDS (KEY_READS_RUNS + 1)
 
@@ -56,13 +54,13 @@ bool key_may(const struct api_key_info *key, enum key_deed deed,
 bool key_link_is_of(const struct key_link *link, const char *account);
 
 /*
- * The bounds of what a key reads: links of these owners (NULL: any) in this
- * account (NULL: any).  Not everything within them is readable: key_may
- * decides.  The pointers are the key's.
+ * The bounds of what a key reads: the links of this account (NULL: of all), and
+ * of these owners in it (NULL: of any).  Not everything within them is
+ * readable: key_may decides.  The pointers are the key's.
  */
 struct key_bounds {
-	const struct key_names *owners;
 	const char *account;
+	const struct key_names *owners; /* NULL if there is no account */
 };
 struct key_bounds key_bounds_of(const struct api_key_info *key);
 

@@ -9,10 +9,10 @@
 static const char *role_name(enum api_role role)
 {
 	switch (role) {
+	case API_READ_ALL:
+		return "read' with accounts=*, or 'admin";
 	case API_READ:
-		return "read";
-	case API_READ_OWN:
-		return "read-own' or 'read";
+		return "read' or 'read-own";
 	case API_CREATE:
 		return "create";
 	case API_ADMIN:

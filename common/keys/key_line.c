@@ -9,14 +9,16 @@
 
 static const char blanks[] = " \t\r\n";
 
+/* `read` alone loses API_READ_ALL again at the end of the line, unless that
+ * says accounts=*. */
 static const struct {
 	const char *name;
 	unsigned roles;
 } known_roles[] = {
-	{"read", API_READ | API_READ_OWN},
-	{"read-own", API_READ_OWN},
+	{"read", API_READ_ALL | API_READ},
+	{"read-own", API_READ},
 	{"create", API_CREATE},
-	{"admin", API_READ | API_READ_OWN | API_CREATE | API_ADMIN},
+	{"admin", API_READ_ALL | API_READ | API_CREATE | API_ADMIN},
 };
 
 static unsigned role_named(const char *name, size_t len)
@@ -102,6 +104,21 @@ static int read_account(struct key_line *line, const char *text,
 	return 0;
 }
 
+static int read_accounts(struct key_line *line, const char *text,
+			 struct error *err)
+{
+	if (line->roles & API_ADMIN)
+		return error_set(err, ERROR_INPUT,
+				 "a key with the role admin reads all");
+	if (!(line->roles & API_READ_ALL))
+		return error_set(err, ERROR_INPUT,
+				 "only the role read may read all accounts");
+	if (strcmp(text, "*") != 0)
+		return error_set(err, ERROR_INPUT, "expected *, for all");
+	line->all_accounts = true;
+	return 0;
+}
+
 static int read_owners(struct key_line *line, const char *text,
 		       struct error *err)
 {
@@ -137,8 +154,8 @@ static const struct {
 	int (*read)(struct key_line *line, const char *text, struct error *err);
 } words[] = {
 	{"rate=", read_rate},	    {"burst=", read_burst},
-	{"account=", read_account}, {"owners=", read_owners},
-	{"spaces=", read_spaces},
+	{"account=", read_account}, {"accounts=", read_accounts},
+	{"owners=", read_owners},   {"spaces=", read_spaces},
 };
 #define WORDS (sizeof(words) / sizeof(words[0]))
 
@@ -161,7 +178,8 @@ static int read_word(struct key_line *line, const char *word, unsigned *given,
 	}
 	return error_set(err, ERROR_INPUT,
 			 "expected nothing, rate=N/s, burst=N, account=NAME, "
-			 "owners=NAME,... or spaces=NAME,... after the digest");
+			 "accounts=*, owners=NAME,... or spaces=NAME,... after "
+			 "the digest");
 }
 
 static int read_words(char **rest, struct key_line *line, struct error *err)
@@ -176,6 +194,12 @@ static int read_words(char **rest, struct key_line *line, struct error *err)
 	if (line->rate.burst && !line->rate.count)
 		return error_set(err, ERROR_INPUT,
 				 "expected a rate= beside burst=");
+	if (line->all_accounts && line->owners)
+		return error_set(err, ERROR_INPUT,
+				 "owners= are those of one account: expected "
+				 "no accounts= beside it");
+	if (!line->all_accounts && !(line->roles & API_ADMIN))
+		line->roles &= ~(unsigned)API_READ_ALL;
 	if (!*line->account)
 		memcpy(line->account, line->name, sizeof(line->account));
 	return 0;

@@ -10,10 +10,10 @@
 #include "common/keys/rate_limiter.h"
 
 enum api_role {
-	API_READ = 1,
+	API_READ_ALL = 1, /* reads the data of all accounts */
 	API_CREATE = 2,
 	API_ADMIN = 4,
-	API_READ_OWN = 8,
+	API_READ = 8, /* reads the data of its account */
 };
 
 #define API_KEY_NAME_MAX 65 /* including its NUL */
@@ -28,6 +28,7 @@ struct key_line {
 	struct rate_rule rate; /* count 0: none */
 	bool has_rate;	       /* rate= is given, if only as none */
 	char account[API_KEY_NAME_MAX];
+	bool all_accounts;	  /* accounts=* */
 	struct key_names *owners; /* NULL: any */
 	struct key_names *spaces; /* NULL: any */
 };

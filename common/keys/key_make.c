@@ -32,7 +32,7 @@ static int check_limits(const struct key_make_options *options,
 	return 0;
 }
 
-/* Parses the line like the file's reader, which checks account, owners and
+/* Parses the line like the file's reader, which checks accounts, owners and
  * spaces. */
 static int check_line(const struct buf *line, struct error *err)
 {
@@ -95,6 +95,7 @@ int key_make(const struct key_make_options *options, char ret_key[KEY_TEXT_MAX],
 	buf_printf(ret_line, "%s %s " KEY_DIGEST_PREFIX "%s", options->name,
 		   options->roles, hex);
 	put_word(ret_line, "account", options->account);
+	put_word(ret_line, "accounts", options->accounts);
 	put_word(ret_line, "owners", options->owners);
 	put_word(ret_line, "spaces", options->spaces);
 	put_word(ret_line, "rate", options->rate);

@@ -9,7 +9,8 @@
 
 /* All but name and roles may be NULL.  Values are written as in the file. */
 struct key_make_options {
-	const char *name, *roles, *account, *owners, *spaces, *rate, *burst;
+	const char *name, *roles, *account, *accounts, *owners, *spaces, *rate,
+		*burst;
 };
 
 /* Makes a new random key (256 bits) and its line for the file.  ERROR_USAGE if

@@ -74,8 +74,8 @@ CREATE TABLE IF NOT EXISTS links
     -- otherwise it would not be used for them.
     PROJECTION by_owner_and_creation
     (
-        SELECT owner, created_at, link_id, code, state, domain, account
-        ORDER BY owner, created_at, link_id
+        SELECT account, owner, created_at, link_id, code, state, domain
+        ORDER BY account, owner, created_at, link_id
     )
 )
 ENGINE = ReplacingMergeTree(version)

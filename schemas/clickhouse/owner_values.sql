@@ -1,8 +1,11 @@
 -- The busiest values of each dimension and owner of a day, and one row for the rest: values
 -- of dimensions by which hours are settled are published together with owner_slots, the
 -- others with day_values, under attempts of their own.
+-- The dimension comes before the owner, so that an account's values of one dimension are one
+-- range, as those of an owner are.
 CREATE TABLE IF NOT EXISTS owner_values
 (
+    account         LowCardinality(String),
     owner           LowCardinality(String),
     dimension       LowCardinality(String),
     day             Date,
@@ -16,7 +19,7 @@ CREATE TABLE IF NOT EXISTS owner_values
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
-ORDER BY (owner, dimension, day, value)
+ORDER BY (account, dimension, owner, day, value)
 SETTINGS index_granularity = 1024,
          min_age_to_force_merge_seconds = 129600,
          min_age_to_force_merge_on_partition_only = 1;

@@ -1,7 +1,7 @@
 -- The days that were rescored.  One row is inserted before a day is changed and another
 -- once its hours have been reported to the aggregator: a day with the first and not the
--- second was interrupted, and is finished by rescoring it again; a run over one owner's
--- links does not finish one over all links.
+-- second was interrupted, and is finished by rescoring it again; a run over the links of an
+-- account or owner does not finish one over more links.
 CREATE TABLE IF NOT EXISTS rescored
 (
     day      Date,
@@ -12,7 +12,9 @@ CREATE TABLE IF NOT EXISTS rescored
     hours    Array(UInt32), -- with changed counts: starts, seconds since 1970
     at       DateTime64(3, 'UTC'),
     host     LowCardinality(String),
-    owner    String,        -- its links' clicks were classified again; '': all links
+    -- Clicks of their links were classified again; '': of any.
+    account  LowCardinality(String),
+    owner    String,
     import   String         -- the log that a run takes back; '': the run changes rows
 )
 ENGINE = MergeTree

@@ -46,7 +46,7 @@ class Arriving(Clicks):
         self.redis = self.keep(RedisServer(self.directory / "redis"))
         self.others["topic_live"] = Kafka(self.broker.port).create_topic("live", 4)
         path = self.directory / "api.keys"
-        path.write_text("".join(key_line(name, "read") for name in keys))
+        path.write_text("".join(key_line(name, "read accounts=*") for name in keys))
         self.tables = self.database()
         self.collecting = self.run(self.collector(self.tables))
         self.aggregating = self.run(Program("aggregator", {

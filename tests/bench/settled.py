@@ -21,18 +21,21 @@ KINDS = ("link_day", "sealed_day", "owner_day", "value_day", "spanned_day")
 
 # One of 100 clicks is a robot's, there are a third as many visitors, and the links'
 # shares except for the first two fall as 1/n, as do the owners' shares of links.
-OWNER = ("concat('owner', toString(toUInt64(pow({owners:UInt64}, "
-         "(cityHash64(link_id, 3) % 1000000) / 1000000))))")
+NUMBER = ("toUInt64(pow({owners:UInt64}, "
+          "(cityHash64(link_id, 3) % 1000000) / 1000000))")
+OWNER = f"concat('owner', toString({NUMBER}))"
+# An account has a hundredth of the owners.
+ACCOUNT = f"concat('account', toString({NUMBER} % 100))"
 FILL = f"""
 INSERT INTO clicks (epoch, topic, partition, offset, append_time, event_id, ts, edge,
-    domain, code, link_id, owner, campaign, outcome, status, ip, unique_identity,
+    domain, code, link_id, account, owner, campaign, outcome, status, ip, unique_identity,
     country, city, user_agent, ua_family, os_family, device_class, verdict,
     referrer_host, channel, language, continent, region, asn, device_brand,
     device_model, os_version, ua_version, verdict_reason, utm_source, utm_medium,
     utm_campaign)
 SELECT 1, 'clicks', 0, n, t, generateUUIDv4(), t, concat('edge', toString(n % 4)),
     'd.example', concat('c', toString(link)), link,
-    {OWNER.replace('link_id', 'link')},
+    {ACCOUNT.replace('link_id', 'link')}, {OWNER.replace('link_id', 'link')},
     concat('camp', toString(link % 500)),
     if(chance % 20 = 0, 'not_found', 'redirected'), 302,
     toIPv6(concat('::ffff:', IPv4NumToString(
@@ -68,8 +71,8 @@ FROM (SELECT toUInt32(intDiv(toUnixTimestamp(ts), 3600) * 3600) AS h, count() AS
 """
 # The links of the clicks, as the archive has them.
 LINKS = f"""
-INSERT INTO links (code, link_id, version, url, owner, created_at)
-SELECT DISTINCT code, link_id, 1, 'https://example.com/', {OWNER},
+INSERT INTO links (code, link_id, version, url, account, owner, created_at)
+SELECT DISTINCT code, link_id, 1, 'https://example.com/', {ACCOUNT}, {OWNER},
     toDateTime64({{start:UInt32}}, 3, 'UTC') FROM clicks WHERE link_id != 0
 """
 
@@ -211,12 +214,17 @@ class Settled(Served):
         """Fills in each link that was clicked."""
         self.database.query(LINKS, param_owners=OWNERS, param_start=self.start)
 
-    def owners(self):
-        """Returns [(owner, share of all clicks)], the busiest first."""
-        return [(row["owner"], int(row["n"]) / self.clicks)
+    def owners(self, by="account, owner"):
+        """Returns [({account, owner}, share of all clicks)], the busiest first."""
+        names = by.split(", ")
+        return [({name: row[name] for name in names}, int(row["n"]) / self.clicks)
                 for row in self.database.rows(
-                    "SELECT owner, sum(events) AS n FROM owner_slots "
-                    "GROUP BY owner ORDER BY n DESC, owner")]
+                    f"SELECT {by}, sum(events) AS n FROM owner_slots "
+                    f"GROUP BY {by} ORDER BY n DESC, {by}")]
+
+    def accounts(self):
+        """Returns [({account}, share of all clicks)], the busiest first."""
+        return self.owners("account")
 
     def settle(self):
         """Waits until all days are sealed, copied for owners and rolled up."""

@@ -9,7 +9,7 @@
 struct export_owners {
 	struct export_links *links;
 	const struct access *access;
-	const char *owner; /* NULL: any */
+	const char *account, *owner; /* NULL: any */
 	size_t max, cap;
 };
 
@@ -42,7 +42,8 @@ static int take_links(void *arg, char **f, struct error *err)
 	const struct key_link whose = {.owner = f[0], .account = f[1]};
 	char *at = f[2];
 
-	if (r->owner && strcmp(r->owner, whose.owner) != 0)
+	if ((r->account && strcmp(r->account, whose.account) != 0) ||
+	    (r->owner && strcmp(r->owner, whose.owner) != 0))
 		return 0;
 	if (!access_sees_link(r->access, &whose))
 		return 0;
@@ -71,12 +72,19 @@ static const char links_sql[] =
 #include "aggregator/sql/export_links.sql.inc"
 	;
 
-int export_links_read(struct export_links *ret, struct clickhouse *ch,
-		      const struct access *access, const char *owner,
-		      size_t max, struct error *err)
+/* NULL is the empty text.  Returns false if there is no memory. */
+static bool escape_text(struct buf *out, const char *text)
 {
-	struct export_owners r = {ret, access, owner, max, 0};
-	struct buf texts[3] = {{0}};
+	clickhouse_escape(out, text ? text : "", text ? strlen(text) : 0);
+	return buf_cstr(out);
+}
+
+int export_links_read(struct export_links *ret, struct clickhouse *ch,
+		      const struct access *access, const char *account,
+		      const char *owner, size_t max, struct error *err)
+{
+	struct export_owners r = {ret, access, account, owner, max, 0};
+	struct buf owners = {0}, texts[3] = {{0}};
 	struct access_bounds bounds;
 	char most[24];
 	int status = -1;
@@ -85,23 +93,23 @@ int export_links_read(struct export_links *ret, struct clickhouse *ch,
 	if (access_bounds_fill(&bounds, access, err) < 0)
 		goto out;
 	snprintf(most, sizeof(most), "%zu", max + 1);
-	clickhouse_escape(&texts[0], owner ? owner : "",
-			  owner ? strlen(owner) : 0);
-	clickhouse_escape(&texts[1], bounds.owners.data, bounds.owners.len);
-	clickhouse_escape(&texts[2], bounds.account ? bounds.account : "",
-			  bounds.account ? strlen(bounds.account) : 0);
-	if (texts[0].failed || texts[1].failed || texts[2].failed) {
+	clickhouse_escape(&owners, bounds.owners.data, bounds.owners.len);
+	if (!escape_text(&texts[0], account) ||
+	    !escape_text(&texts[1], owner) ||
+	    !escape_text(&texts[2], bounds.account) || owners.failed) {
 		error_set_nomem(err);
 		goto out;
 	}
 	const struct clickhouse_param params[] = {
 		{"param_max", most},
+		{"param_any_account", account ? "0" : "1"},
+		{"param_account", texts[0].data},
 		{"param_any_owner", owner ? "0" : "1"},
-		{"param_owner", texts[0].data},
-		{"param_any_bound", bounds.has_owners ? "0" : "1"},
-		{"param_bound_owners", texts[1].data},
-		{"param_any_account", bounds.account ? "0" : "1"},
+		{"param_owner", texts[1].data},
+		{"param_any_bound_account", bounds.account ? "0" : "1"},
 		{"param_bound_account", texts[2].data},
+		{"param_any_bound_owner", bounds.has_owners ? "0" : "1"},
+		{"param_bound_owners", owners.data},
 		{"max_threads", "1"},
 		{NULL, NULL}};
 	status = clickhouse_rows(ch, links_sql, params, "sss", take_links, &r,
@@ -111,6 +119,7 @@ int export_links_read(struct export_links *ret, struct clickhouse *ch,
 out:
 	for (size_t i = 0; i < 3; i++)
 		buf_free(&texts[i]);
+	buf_free(&owners);
 	access_bounds_release(&bounds);
 	return status;
 }

@@ -16,13 +16,13 @@ struct export_links {
 };
 
 /*
- * Reads the links that the caller sees: those of `owner`, or of any owner if
- * that is NULL.  The archive decides by their present owners.  ERROR_INPUT:
- * more than `max`.  Release also after a failure.
+ * Reads the links that the caller sees: those of that account and owner, of
+ * which each may be NULL: any.  The archive decides by their present ones.
+ * ERROR_INPUT: more than `max`.  Release also after a failure.
  */
 int export_links_read(struct export_links *ret, struct clickhouse *ch,
-		      const struct access *access, const char *owner,
-		      size_t max, struct error *err);
+		      const struct access *access, const char *account,
+		      const char *owner, size_t max, struct error *err);
 void export_links_release(struct export_links *links);
 
 #endif

@@ -15,8 +15,10 @@
 
 #define TIME_MAX_MS (DATETIME_MAX * CLOCK_SECOND)
 
-static const char *const names[] = {"code", "link_id", "owner",	 "from",
-				    "to",   "limit",   "format", "cursor"};
+static const char *const names[] = {
+	"code", "link_id", "account", "owner",	"from",
+	"to",	"limit",   "format",  "cursor",
+};
 #define NAME_COUNT (sizeof(names) / sizeof(*names))
 
 /* --- cursors -----------------------------------------------------------------
@@ -68,8 +70,10 @@ static void take_place(const unsigned char *in, size_t len,
 static void put_question(struct buf *out, const struct export_question *q)
 {
 	buf_printf(out,
-		   "export 1 %zu:%s %" PRIu64 " %d:%zu:%s %" PRId64 " %" PRId64,
-		   strlen(q->code), q->code, q->link_id, q->has_owner,
+		   "export 1 %zu:%s %" PRIu64 " %d:%zu:%s %d:%zu:%s %" PRId64
+		   " %" PRId64,
+		   strlen(q->code), q->code, q->link_id, q->has_account,
+		   strlen(q->account), q->account, q->has_owner,
 		   strlen(q->owner), q->owner, q->from_ms, q->to_ms);
 }
 
@@ -208,12 +212,12 @@ static int check_names(const struct url_params *params, struct error *err)
 		const char *key = params->items[i].key;
 
 		if (!is_known(key))
-			return error_set(
-				err, ERROR_INPUT,
-				"%.40s: no such parameter; known "
-				"here: code, link_id, owner, from, to, "
-				"limit, format, cursor",
-				key);
+			return error_set(err, ERROR_INPUT,
+					 "%.40s: no such parameter; known "
+					 "here: code, link_id, account, owner, "
+					 "from, to, "
+					 "limit, format, cursor",
+					 key);
 		if (parameter_check_once(params, &params->items[i], err) < 0)
 			return -1;
 	}
@@ -237,19 +241,46 @@ static int read_number(const char *name, const char *text, uint64_t most,
 	return 0;
 }
 
+/* Reads the name of an account or owner. */
+static int read_name(const struct url_params *params, const char *name,
+		     bool *ret_has, char ret[KEY_LISTED_NAME_MAX + 1],
+		     struct error *err)
+{
+	const char *text = url_param_get(params, name);
+	enum unseen kind = UNSEEN_NONE;
+	size_t len = text ? strlen(text) : 0;
+
+	*ret_has = text != NULL;
+	if (!text)
+		return 0;
+	if (len <= KEY_LISTED_NAME_MAX)
+		unseen_find(text, len, UNSEEN_INVALID | UNSEEN_CONTROL, &kind);
+	if (len > KEY_LISTED_NAME_MAX || kind != UNSEEN_NONE)
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected at most %d bytes of UTF-8 "
+				 "without control characters",
+				 name, KEY_LISTED_NAME_MAX);
+	strcpy(ret, text);
+	return 0;
+}
+
 static int read_which(struct export_question *q,
 		      const struct url_params *params, struct error *err)
 {
 	const char *code = url_param_get(params, "code");
-	const char *owner = url_param_get(params, "owner");
-	enum unseen kind = UNSEEN_NONE;
 
 	if (read_number("link_id", url_param_get(params, "link_id"), UINT64_MAX,
-			&q->link_id, err) < 0)
+			&q->link_id, err) < 0 ||
+	    read_name(params, "account", &q->has_account, q->account, err) <
+		    0 ||
+	    read_name(params, "owner", &q->has_owner, q->owner, err) < 0)
 		return -1;
-	if ((code != NULL) + (owner != NULL) + (q->link_id != 0) > 1)
+	if ((code != NULL) + (q->has_account || q->has_owner) +
+		    (q->link_id != 0) >
+	    1)
 		return error_set(err, ERROR_INPUT,
-				 "code, link_id, owner: give one of them");
+				 "code, link_id, account or owner: give one of "
+				 "them");
 	if (code && !code_is_valid(code))
 		return error_set(err, ERROR_INPUT,
 				 "code: expected 1 to %d letters, digits, '_' "
@@ -257,18 +288,6 @@ static int read_which(struct export_question *q,
 				 CODE_MAX);
 	if (code)
 		strcpy(q->code, code);
-	if (!owner)
-		return 0;
-	if (strlen(owner) <= KEY_LISTED_NAME_MAX)
-		unseen_find(owner, strlen(owner),
-			    UNSEEN_INVALID | UNSEEN_CONTROL, &kind);
-	if (strlen(owner) > KEY_LISTED_NAME_MAX || kind != UNSEEN_NONE)
-		return error_set(err, ERROR_INPUT,
-				 "owner: expected at most %d bytes of UTF-8 "
-				 "without control characters",
-				 KEY_LISTED_NAME_MAX);
-	q->has_owner = true;
-	strcpy(q->owner, owner);
 	return 0;
 }
 

@@ -75,8 +75,8 @@ enum export_format export_accept_choose(const struct export_accept *accept);
 struct export_question {
 	char code[CODE_MAX + 1]; /* "": no code was given */
 	uint64_t link_id;	 /* 0: no link_id was given */
-	bool has_owner;
-	char owner[KEY_LISTED_NAME_MAX + 1];
+	bool has_account, has_owner;
+	char account[KEY_LISTED_NAME_MAX + 1], owner[KEY_LISTED_NAME_MAX + 1];
 	int64_t from_ms, to_ms; /* -1: not given */
 	uint64_t limit;		/* 0: all */
 	enum export_format format;

@@ -120,17 +120,19 @@ static int find_links(struct export_reader *r, struct call *call,
 		      struct error *err)
 {
 	const struct export_question *q = &r->question;
-	struct error ignored;
 
 	if (*q->code || q->link_id)
 		return find_link(r, call, err);
-	if (!q->has_owner &&
-	    access_check_all(call->access, "", &ignored) == 0) {
+	if (q->has_owner &&
+	    access_check_owner(call->access, q->has_account, "owner", err) < 0)
+		return -1;
+	if (!q->has_account && access_sees_all(call->access)) {
 		r->scan.all_links = true;
 		return 0;
 	}
 	return export_links_read(
 		&r->scan.links, call->ch, call->access,
+		q->has_account ? q->account : NULL,
 		q->has_owner ? q->owner : NULL,
 		(size_t)call->config->aggregator.export_links_max, err);
 }
@@ -156,7 +158,7 @@ static int check_access(struct export_reader *r, struct error *err)
 	struct api_key_info *who = &r->access.who, before = *who;
 
 	if (!r->access.keys ||
-	    (api_keyring_still_may(r->access.keys, who, API_READ_OWN) &&
+	    (api_keyring_still_may(r->access.keys, who, API_READ) &&
 	     key_reads_alike(who, &before)))
 		return 0;
 	return error_set(err, ERROR_NOT_OWNER,

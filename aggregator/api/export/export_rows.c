@@ -25,6 +25,7 @@ enum export_kind {
 	X("event_id", "s", KIND_TEXT)                                          \
 	X("code", "s", KIND_TEXT)                                              \
 	X("domain", "s", KIND_TEXT)                                            \
+	X("account", "s", KIND_TEXT)                                           \
 	X("owner", "s", KIND_TEXT)                                             \
 	X("campaign", "s", KIND_TEXT)                                          \
 	X("tags", "s", KIND_JSON)                                              \

@@ -410,6 +410,10 @@ int route_links(struct call *call, struct error *err)
 				       &call->config->aggregator, err);
 
 	q.bounds = &bounds;
+	if (status == 0 && q.filters[LINKS_OWNER])
+		status = access_check_owner(call->access,
+					    q.filters[LINKS_ACCOUNT] != NULL,
+					    "owner", err);
 	if (status == 0)
 		status = access_bounds_fill(&bounds, call->access, err);
 	if (status == 0)

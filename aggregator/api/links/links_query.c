@@ -14,9 +14,13 @@
 #define TEXT_MAX 2048 /* bytes per filter */
 
 static const char *const filter_names[LINKS_FILTER_COUNT] = {
-	[LINKS_TEXT] = "q",	   [LINKS_TAG] = "tag",
-	[LINKS_OWNER] = "owner",   [LINKS_CAMPAIGN] = "campaign",
-	[LINKS_DOMAIN] = "domain", [LINKS_STATE] = "state",
+	[LINKS_TEXT] = "q",
+	[LINKS_TAG] = "tag",
+	[LINKS_ACCOUNT] = "account",
+	[LINKS_OWNER] = "owner",
+	[LINKS_CAMPAIGN] = "campaign",
+	[LINKS_DOMAIN] = "domain",
+	[LINKS_STATE] = "state",
 	[LINKS_URL] = "url",
 };
 
@@ -178,12 +182,12 @@ static int check_names(const struct url_params *params, struct error *err)
 	return 0;
 }
 
-/* An empty value asks for links without an owner, campaign or domain.  An empty
- * value of another filter would find everything or nothing. */
+/* An empty value asks for links without an account, owner, campaign or domain.
+ * An empty value of another filter would find everything or nothing. */
 static bool may_be_empty(enum links_filter filter)
 {
-	return filter == LINKS_OWNER || filter == LINKS_CAMPAIGN ||
-	       filter == LINKS_DOMAIN;
+	return filter == LINKS_ACCOUNT || filter == LINKS_OWNER ||
+	       filter == LINKS_CAMPAIGN || filter == LINKS_DOMAIN;
 }
 
 static int read_filter(struct links_query *q, enum links_filter filter,

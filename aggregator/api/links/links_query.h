@@ -18,6 +18,7 @@
 enum links_filter {
 	LINKS_TEXT, /* q */
 	LINKS_TAG,
+	LINKS_ACCOUNT,
 	LINKS_OWNER,
 	LINKS_CAMPAIGN,
 	LINKS_DOMAIN,

@@ -45,9 +45,13 @@ static void escape_like(struct buf *out, const char *text)
 }
 
 static const char *const text_params[LINKS_FILTER_COUNT] = {
-	[LINKS_TEXT] = "param_q",	 [LINKS_TAG] = "param_tag",
-	[LINKS_OWNER] = "param_owner",	 [LINKS_CAMPAIGN] = "param_campaign",
-	[LINKS_DOMAIN] = "param_domain", [LINKS_STATE] = "param_state",
+	[LINKS_TEXT] = "param_q",
+	[LINKS_TAG] = "param_tag",
+	[LINKS_ACCOUNT] = "param_account",
+	[LINKS_OWNER] = "param_owner",
+	[LINKS_CAMPAIGN] = "param_campaign",
+	[LINKS_DOMAIN] = "param_domain",
+	[LINKS_STATE] = "param_state",
 	[LINKS_URL] = "param_url",
 };
 
@@ -188,6 +192,7 @@ static const char has_words_or_uri[] =
 static const char *const conditions[LINKS_FILTER_COUNT] = {
 	[LINKS_TEXT] = has_words,
 	[LINKS_TAG] = "has(tags, {tag:String})",
+	[LINKS_ACCOUNT] = "account = {account:String}",
 	[LINKS_OWNER] = "owner = {owner:String}",
 	[LINKS_CAMPAIGN] = "campaign = {campaign:String}",
 	[LINKS_DOMAIN] = "domain = {domain:String}",

@@ -13,6 +13,7 @@
 #include "aggregator/api/live/live_reader.h"
 #include "aggregator/api/problem.h"
 #include "aggregator/api/slots.h"
+#include "aggregator/api/statistics/owner_clicks.h"
 #include "common/clock.h"
 #include "common/http/encoding.h"
 #include "common/http/stream.h"
@@ -249,12 +250,13 @@ static void on_ready(void *arg)
 
 static struct live_listener listener_of(const struct access *access)
 {
-	struct error ignored;
+	struct live_listener some = {.audience = SEES_SOME,
+				     .owners = access->who.owners};
 
-	if (access_check_all(access, "", &ignored) == 0)
+	if (access_sees_all(access))
 		return (struct live_listener){.audience = SEES_ALL};
-	return (struct live_listener){.audience = SEES_SOME,
-				      .owners = access->who.owners};
+	memcpy(some.account, access->who.account, sizeof(some.account));
+	return some;
 }
 
 static void subscriber_free(struct subscriber *s)
@@ -378,11 +380,11 @@ static bool still_may(struct subscriber *s)
 
 	if (!s->access.keys)
 		return true;
-	if (!api_keyring_still_may(s->access.keys, &s->access.who,
-				   API_READ_OWN))
+	if (!api_keyring_still_may(s->access.keys, &s->access.who, API_READ))
 		return false;
 	now = listener_of(&s->access);
 	if (now.audience != s->listener.audience ||
+	    strcmp(now.account, s->listener.account) != 0 ||
 	    now.owners != s->listener.owners)
 		listen_as(s, &now);
 	return true;
@@ -430,7 +432,8 @@ static struct subscriber *subscriber_new(struct live_loop *at,
 	s->listener = listener_of(access);
 	if (question_parse(&s->question, http_query(req),
 			   ASK_LINK | ASK_BOTS | ASK_LIVE, own, NULL, NULL,
-			   err) == 0)
+			   err) == 0 &&
+	    owner_question_check(&s->question, &s->access, err) == 0)
 		return s;
 	subscriber_free(s);
 	return NULL;

@@ -17,21 +17,14 @@ static const struct member {
 	bool flag;     /* true or false; else a text */
 	bool required; /* filters or readers depend on it */
 } members[] = {
-	{"id", false, true},
-	{"ts", false, true},
-	{"code", false, true},
-	{"link_id", false, true},
-	{"domain", false, true},
-	{"owner", false, true},
-	{"campaign", false, false},
-	{"country", false, true},
-	{"device_class", false, false},
-	{"os_family", false, false},
-	{"ua_family", false, false},
-	{"channel", false, false},
-	{"referrer_host", false, false},
-	{"verdict", false, true},
-	{"reason", false, false},
+	{"id", false, true},	     {"ts", false, true},
+	{"code", false, true},	     {"link_id", false, true},
+	{"domain", false, true},     {"account", false, true},
+	{"owner", false, true},	     {"campaign", false, false},
+	{"country", false, true},    {"device_class", false, false},
+	{"os_family", false, false}, {"ua_family", false, false},
+	{"channel", false, false},   {"referrer_host", false, false},
+	{"verdict", false, true},    {"reason", false, false},
 	{"human", true, true},
 };
 #define MEMBER_COUNT (sizeof(members) / sizeof(members[0]))
@@ -105,29 +98,33 @@ static void put_event(struct buf *out, const json_t *object)
 static struct live_event *make_event(const json_t *object,
 				     const struct buf *sent)
 {
-	static const char *const names[] = {"owner", "domain", "country",
-					    "verdict"};
-	const char *texts[4];
+	static const char *const names[] = {"account", "owner", "domain",
+					    "country", "verdict"};
+	enum {
+		TEXTS = sizeof(names) / sizeof(names[0])
+	};
+	const char *texts[TEXTS];
 	struct live_event *e;
 	size_t size = sent->len;
 	char *at;
 
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < TEXTS; i++)
 		size += strlen(text_of(object, names[i])) + 1;
 	e = calloc(1, sizeof(*e) + size);
 	if (!e)
 		return NULL;
 	at = e->data;
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < TEXTS; i++) {
 		texts[i] = at;
 		at = stpcpy(at, text_of(object, names[i])) + 1;
 	}
 	atomic_init(&e->refs, 1);
 	e->human = json_is_true(json_object_get(object, "human"));
-	e->owner = texts[0];
-	e->domain = texts[1];
-	e->country = texts[2];
-	e->verdict = texts[3];
+	e->account = texts[0];
+	e->owner = texts[1];
+	e->domain = texts[2];
+	e->country = texts[3];
+	e->verdict = texts[4];
 	memcpy(at, sent->data, sent->len);
 	e->text = at;
 	e->len = sent->len;
@@ -213,6 +210,8 @@ void link_owner_release(struct link_owner *o)
 /* Returns the value of a dimension that ASK_LIVE knows. */
 static const char *value_of(const struct live_event *e, const char *dimension)
 {
+	if (!strcmp(dimension, "account"))
+		return e->account;
 	if (!strcmp(dimension, "owner"))
 		return e->owner;
 	if (!strcmp(dimension, "domain"))

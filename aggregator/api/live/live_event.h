@@ -32,7 +32,7 @@ struct live_event {
 	atomic_uint refs;
 	uint64_t link_id;
 	bool human;
-	const char *owner, *domain, *country, *verdict;
+	const char *account, *owner, *domain, *country, *verdict;
 	/* The owner, for subscribers that do not see all links.  They get the
 	 * event once it is known. */
 	struct link_owner whose;

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "aggregator/api/live/live_owners.h"
 #include "common/clock.h"
@@ -56,17 +57,18 @@ static void on_owner_lost(void *arg, uint64_t events)
 	r->options.on_lost(r->options.arg, events, SEES_SOME);
 }
 
-/* Returns whether a listener that does not see all links may see that owner's,
- * by the owner in the click.  Only then is the link's present owner looked up,
- * so that clicks of others, of which there may be thousands a second, cost
+/* Returns whether a listener that does not see all links may see the event, by
+ * account and owner in the click.  Only then are the link's present ones looked
+ * up, so that clicks of others, of which there may be thousands a second, cost
  * nothing. */
-static bool somebody_may_see(struct live_reader *r, const char *owner)
+static bool somebody_may_see(struct live_reader *r, const struct live_event *e)
 {
 	const struct live_listener *at;
 
 	pthread_mutex_lock(&r->lock);
 	for (at = r->some; at; at = at->next)
-		if (!at->owners || key_names_have(at->owners, owner))
+		if (!strcmp(at->account, e->account) &&
+		    key_names_have(at->owners, e->owner))
 			break;
 	pthread_mutex_unlock(&r->lock);
 	return at;
@@ -85,7 +87,7 @@ static void take_record(struct live_reader *r,
 		return;
 	}
 	r->options.on_event(r->options.arg, e, SEES_ALL);
-	if (e->link_id && somebody_may_see(r, e->owner))
+	if (e->link_id && somebody_may_see(r, e))
 		live_owners_find(r->owners, e);
 	live_event_release(e);
 }

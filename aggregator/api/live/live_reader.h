@@ -16,6 +16,7 @@
 #include "aggregator/api/query_ender.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
+#include "common/keys/key_line.h"
 #include "common/keys/key_names.h"
 #include "common/log.h"
 #include "common/loop/workers.h"
@@ -33,9 +34,10 @@ enum live_audience {
 
 struct live_listener {
 	enum live_audience audience;
-	/* For SEES_SOME only: the link of a click that belongs to other owners
-	 * is not looked up.  NULL: any owner.  The names live as long as the
-	 * listener is joined. */
+	/* For SEES_SOME only: the link of a click of another account, or of
+	 * other owners in it, is not looked up.  `owners` NULL: any owner; the
+	 * names live as long as the listener is joined. */
+	char account[API_KEY_NAME_MAX];
 	const struct key_names *owners;
 	/* Used by the reader. */
 	struct live_listener *next, *prev;

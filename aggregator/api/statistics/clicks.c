@@ -17,7 +17,7 @@
  * The path of a question through this file; each end of it is a statement:
  *
  *	clicks_fetch --> one link --> fetch_link
- *	    |        --> some owners, filters, two groups --> fetch_many
+ *	    |        --> one account, filters, two groups --> fetch_many
  *	    |        --> all other questions --> fetch_all
  *	    v
  *	cap_estimates, if the numbers of visitors are estimates
@@ -555,14 +555,14 @@ static int clicks_fetch(struct call *call, const struct question *q,
 		status = link_find(&finder, q->code, q->link_id, &ret->link,
 				   err);
 	else
-		status = access_check_rows(call->access, &scope.owners,
-					   ACCESS_ASK_OF_ONE, err);
+		status = owner_question_check(q, call->access, err);
+	scope.bounded = !access_sees_all(call->access);
 	if (status < 0 || call_check_counts(call, q->from, err) < 0 ||
 	    prepare_buckets(call, q, ret, err) < 0)
 		return -1;
 	if (ret->link.link_id)
 		status = fetch_link(call, q, ret, err);
-	else if (scope.owners || needs_rows(q))
+	else if (scope.bounded || needs_rows(q))
 		status = fetch_many(call, q, &scope, ret, err);
 	else
 		status = fetch_all(call, q, ret, err);

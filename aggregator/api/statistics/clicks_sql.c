@@ -124,7 +124,7 @@ void clicks_sql_from_rows(struct buf *sql, const struct question *q,
 	statement_put(sql, rows_of_question,
 		      (const struct statement_blank[]){
 			      {"link", scope->link ? of_link_and : NULL},
-			      {"owners", scope->owners ? is_of_owners : NULL},
+			      {"owners", scope->bounded ? is_of_owners : NULL},
 			      {"once", statement_piece(sql, &once)},
 			      {"filters", statement_piece(sql, &filters)},
 			      {NULL, NULL},

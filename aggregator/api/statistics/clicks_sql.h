@@ -21,8 +21,10 @@
 
 /* The rows of `clicks` that are counted; the question limits them further. */
 struct clicks_scope {
-	bool link;   /* one link: parameter link_id */
-	bool owners; /* by the owner at the click: bound_owners, one per line */
+	bool link; /* one link: parameter link_id */
+	/* Those of the caller's account and owners, at the click: see
+	 * question_params_bound. */
+	bool bounded;
 };
 
 /* " FROM clicks WHERE ...": the rows of the scope that pass the question's

@@ -89,6 +89,16 @@ void filters_release(struct filters *f)
 
 /* --- matching ------------------------------------------------------------- */
 
+const struct filter *filters_find(const struct filters *f,
+				  const char *dimension)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		if (!strcmp(f->items[i].dimension->name, dimension))
+			return &f->items[i];
+	}
+	return NULL;
+}
+
 bool filter_takes(const struct filter *f, const char *value)
 {
 	size_t len = strlen(value);

@@ -40,6 +40,10 @@ int filters_add(struct filters *f, const struct dimension *dimension,
 		const char *text, struct error *err);
 void filters_release(struct filters *f);
 
+/* Returns the filter by that dimension; NULL: there is none. */
+const struct filter *filters_find(const struct filters *f,
+				  const char *dimension);
+
 bool filter_takes(const struct filter *f, const char *value);
 
 /* Appends " AND ..." for each filter: a condition on a row of `clicks`, with

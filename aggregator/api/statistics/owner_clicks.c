@@ -5,67 +5,114 @@
 #include "aggregator/api/access.h"
 #include "aggregator/api/statistics/whole_days.h"
 
-/* Returns the filter by owner, if it is the only filter. */
-static const struct filter *owner_filter(const struct question *q)
+static bool groups_by(const struct question *q, const char *dimension)
 {
-	const struct filter *f = q->filters.items;
-
-	return q->filters.count == 1 && !strcmp(f->dimension->name, "owner")
-		       ? f
-		       : NULL;
+	for (size_t i = 0; i < q->group_by_count; i++) {
+		if (!strcmp(q->group_by[i]->name, dimension))
+			return true;
+	}
+	return false;
 }
 
-/* Returns whether owners' tables can answer the question.  Clicks of no link
- * have no owner, and are not in the tables. */
-static bool is_of_tables(const struct question *q)
+/* Returns whether the filter takes one value only. */
+static bool takes_one(const struct filter *f)
 {
-	const struct filter *f = owner_filter(q);
+	return f && !f->except && !memchr(f->values.data, '\n', f->values.len);
+}
 
-	if (q->filters.count && (!f || f->except || filter_takes(f, "")))
+int owner_question_check(const struct question *q, const struct access *access,
+			 struct error *err)
+{
+	bool named = takes_one(filters_find(&q->filters, "account"));
+
+	if (filters_find(&q->filters, "owner"))
+		return access_check_owner(access, named, "owner", err);
+	if (groups_by(q, "owner") && !groups_by(q, "account"))
+		return access_check_owner(access, named, "group_by", err);
+	return 0;
+}
+
+/* Returns whether owners' tables can answer the question: clicks of no link
+ * have no account, and are not in the tables. */
+static bool is_of_tables(const struct question *q,
+			 const struct access_bounds *bounds)
+{
+	const struct filter *account = filters_find(&q->filters, "account"),
+			    *owner = filters_find(&q->filters, "owner");
+
+	if (q->filters.count != (size_t)(account != NULL) + (owner != NULL) ||
+	    (account && account->except) || (owner && owner->except) ||
+	    q->group_by_count > 1)
 		return false;
-	return q->group_by_count <= 1;
+	if (bounds->account)
+		return !account || filter_takes(account, bounds->account);
+	return account && !filter_takes(account, "");
 }
 
-static void put_name(struct owner_answer *o, const char *name, size_t len)
+static void put_lines(struct buf *to, const struct buf *lines)
 {
-	if (o->owners++)
-		buf_putc(&o->names, '\n');
-	buf_append(&o->names, name, len);
+	buf_append(to, lines->data, lines->len);
 }
 
-/* Adds those of the caller's owners (one per line) that the filter takes. */
-static int put_own(struct owner_answer *o, const struct filter *f,
-		   const char *line, struct error *err)
+/* Puts those of the caller's owners that the filter takes.  Returns false if
+ * there are none. */
+static bool put_own(struct buf *to, const struct filter *f, const char *line)
 {
+	bool any = false;
+
 	while (line) {
 		const char *end = strchr(line, '\n');
 		struct buf name = {0};
 
 		buf_append(&name, line,
 			   end ? (size_t)(end - line) : strlen(line));
-		if (!buf_cstr(&name))
-			return error_set_nomem(err);
-		if (!f || filter_takes(f, name.data))
-			put_name(o, name.data, name.len);
+		to->failed |= !buf_cstr(&name);
+		if (!to->failed && (!f || filter_takes(f, name.data))) {
+			buf_puts(to, any ? "\n" : "");
+			put_lines(to, &name);
+			any = true;
+		}
 		buf_free(&name);
 		line = end ? end + 1 : NULL;
 	}
-	return 0;
+	return any;
 }
 
-static int put_names(struct owner_answer *o, const struct call *call,
-		     const struct question *q, struct error *err)
+/* Returns false if the tables cannot answer, or nobody's clicks are asked for.
+ */
+static bool put_names(struct owner_names *names, const struct question *q,
+		      const struct access_bounds *bounds)
 {
-	const struct filter *f = owner_filter(q);
+	const struct filter *account = filters_find(&q->filters, "account"),
+			    *owner = filters_find(&q->filters, "owner");
+
+	if (!is_of_tables(q, bounds))
+		return false;
+	if (bounds->account)
+		buf_puts(&names->accounts, bounds->account);
+	else
+		put_lines(&names->accounts, &account->values);
+	if (bounds->has_owners)
+		return put_own(&names->owners, owner, bounds->owners.data);
+	names->any_owner = !owner;
+	if (owner)
+		put_lines(&names->owners, &owner->values);
+	return true;
+}
+
+static int find_names(struct owner_answer *o, const struct call *call,
+		      const struct question *q, bool *ret_any,
+		      struct error *err)
+{
 	struct access_bounds bounds;
 	int status = access_bounds_fill(&bounds, call->access, err);
 
-	if (status == 0 && bounds.has_owners)
-		status = put_own(o, f, bounds.owners.data, err);
-	else if (status == 0 && f)
-		put_name(o, f->values.data, f->values.len);
+	*ret_any = status == 0 && put_names(&o->names, q, &bounds);
 	access_bounds_release(&bounds);
-	return status == 0 && o->names.failed ? error_set_nomem(err) : status;
+	return status == 0 && (o->names.accounts.failed ||
+			       o->names.owners.failed)
+		       ? error_set_nomem(err)
+		       : status;
 }
 
 /* Reads the days that are copied.  For groups by a dimension that hours do not
@@ -112,12 +159,12 @@ int owner_answer_prepare(struct owner_answer *o, struct call *call,
 			 const struct question *q, bool whole, int64_t at,
 			 struct error *err)
 {
+	bool any = false;
+
 	*o = (struct owner_answer){0};
-	if (!is_of_tables(q))
-		return 0;
-	if (put_names(o, call, q, err) < 0)
+	if (find_names(o, call, q, &any, err) < 0)
 		return -1;
-	if (!o->owners)
+	if (!any)
 		return 0;
 	if (read_days(o, call, q, err) < 0)
 		return -1;
@@ -141,5 +188,5 @@ void owner_answer_release(struct owner_answer *o)
 	buf_free(&o->attempts);
 	buf_free(&o->valued_starts);
 	buf_free(&o->valued_attempts);
-	buf_free(&o->names);
+	owner_names_release(&o->names);
 }

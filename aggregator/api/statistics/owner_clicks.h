@@ -1,7 +1,7 @@
 /*
- * owner_clicks.h - questions about the clicks of some owners that the owners'
- * own tables answer: those of a key that is limited to owners, and those whose
- * only filters are owners.
+ * owner_clicks.h - questions about the clicks of an account, or of some owners
+ * in it, that the owners' own tables answer: those of a key that is limited to
+ * its account, and those whose only filters are account and owners.
  */
 #ifndef AGGREGATOR_API_STATISTICS_OWNER_CLICKS_H
 #define AGGREGATOR_API_STATISTICS_OWNER_CLICKS_H
@@ -21,9 +21,14 @@ struct owner_answer {
 	/* The copies of values of the same days, for groups that need them. */
 	struct copied_days valued;
 	struct question_params params;
-	struct buf starts, attempts, valued_starts, valued_attempts, names;
-	size_t owners; /* number of `names` */
+	struct buf starts, attempts, valued_starts, valued_attempts;
+	struct owner_names names;
 };
+
+/* An owner belongs to an account.  ERROR_INPUT if the question names owners,
+ * and the caller sees several accounts of which it names none. */
+int owner_question_check(const struct question *q, const struct access *access,
+			 struct error *err);
 
 /*
  * Finds the days that are copied, and fills in the parameters of owner_sql.h

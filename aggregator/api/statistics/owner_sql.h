@@ -4,8 +4,8 @@
  * `clicks` for the rest of the range.
  *
  * All have the parameters from, to, days, attempts, value_attempts (arrays, of
- * the copied days), bound_owners (the owners, one per line) and limit.  The
- * owner is that of the click; clicks of no link have no owner.
+ * the copied days), those of question_params_owners, and limit.  Account and
+ * owner are those of the click; clicks of no link have none.
  */
 #ifndef AGGREGATOR_API_STATISTICS_OWNER_SQL_H
 #define AGGREGATOR_API_STATISTICS_OWNER_SQL_H

@@ -35,9 +35,9 @@ static const struct parameter {
 	{"tz", ASK_RANGE},	 {"interval", ASK_INTERVAL},
 	{"group_by", ASK_GROUP}, {"limit", ASK_GROUP | ASK_LIMIT},
 	{"bots", ASK_BOTS},	 {"format", ASK_FORMAT},
-	{"owner", ASK_LIVE},	 {"domain", ASK_LIVE},
-	{"country", ASK_LIVE},	 {"verdict", ASK_LIVE},
-	{"sort", ASK_SORT},
+	{"account", ASK_LIVE},	 {"owner", ASK_LIVE},
+	{"domain", ASK_LIVE},	 {"country", ASK_LIVE},
+	{"verdict", ASK_LIVE},	 {"sort", ASK_SORT},
 };
 #define PARAMETER_COUNT (sizeof(parameters) / sizeof(parameters[0]))
 

@@ -59,7 +59,7 @@ bool question_groups_many(const struct question *q);
 #define ASK_BOTS     (1U << 4)
 #define ASK_FORMAT   (1U << 5)
 #define ASK_LIMIT    (1U << 6)
-#define ASK_LIVE     (1U << 7) /* owner, domain, country, verdict */
+#define ASK_LIVE     (1U << 7) /* account, owner, domain, country, verdict */
 #define ASK_FILTER   (1U << 8) /* every dimension that has a filter */
 #define ASK_SORT     (1U << 9)
 

@@ -54,6 +54,7 @@ int question_params_filter(struct question_params *p, const struct question *q,
 void question_params_release(struct question_params *p)
 {
 	filter_params_release(&p->filters);
+	buf_free(&p->accounts);
 	buf_free(&p->owners);
 }
 
@@ -65,15 +66,26 @@ void question_params_rows(struct question_params *p, int64_t most)
 	question_params_add(p, "max_rows_to_read", p->most);
 }
 
+void owner_names_release(struct owner_names *names)
+{
+	buf_free(&names->accounts);
+	buf_free(&names->owners);
+}
+
 int question_params_owners(struct question_params *p, const struct call *call,
-			   const struct buf *owners, int64_t most,
+			   const struct owner_names *names, int64_t most,
 			   struct error *err)
 {
 	int64_t rows = call->config->aggregator.raw_rows_max;
 
-	clickhouse_escape(&p->owners, owners->data, owners->len);
-	if (!buf_cstr(&p->owners))
+	clickhouse_escape(&p->accounts, names->accounts.data,
+			  names->accounts.len);
+	clickhouse_escape(&p->owners, names->owners.data, names->owners.len);
+	if (!buf_cstr(&p->accounts) || !buf_cstr(&p->owners))
 		return error_set_nomem(err);
+	question_params_add(p, "param_bound_accounts", p->accounts.data);
+	question_params_add(p, "param_any_owner",
+			    names->any_owner ? "true" : "false");
 	question_params_add(p, "param_bound_owners", p->owners.data);
 	question_params_rows(p, most < rows ? most : rows);
 	return 0;
@@ -83,11 +95,16 @@ int question_params_bound(struct question_params *p, const struct call *call,
 			  int64_t most, struct error *err)
 {
 	struct access_bounds bounds;
+	struct owner_names names = {0};
 	int status = access_bounds_fill(&bounds, call->access, err);
 
+	if (bounds.account)
+		buf_puts(&names.accounts, bounds.account);
+	names.owners = bounds.owners;
+	names.any_owner = !bounds.has_owners;
 	if (status == 0)
-		status = question_params_owners(p, call, &bounds.owners, most,
-						err);
+		status = question_params_owners(p, call, &names, most, err);
+	buf_free(&names.accounts);
 	access_bounds_release(&bounds);
 	return status;
 }

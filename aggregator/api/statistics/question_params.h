@@ -19,7 +19,7 @@
 struct question_params {
 	char link_id[24], from[24], to[24], attempt[24], limit[24], most[24];
 	struct filter_params filters;
-	struct buf owners;
+	struct buf accounts, owners;
 	int64_t beside; /* extra rows that may be read, to find repeats */
 	struct clickhouse_param items[16 + FILTERS_MAX];
 	size_t count;
@@ -46,13 +46,21 @@ void question_params_cut(struct question_params *p, size_t count);
 /* Limits how many rows are read. */
 void question_params_rows(struct question_params *p, int64_t most);
 
-/* For rows of many links: adds bound_owners, one per line, and the limit of
- * rows, the lower of `most` and the setting raw_rows_max. */
+/* Some owners of an account, or all owners of some accounts; names one per
+ * line. */
+struct owner_names {
+	struct buf accounts, owners;
+	bool any_owner;
+};
+void owner_names_release(struct owner_names *names);
+
+/* For rows of many links: adds bound_accounts, any_owner and bound_owners, and
+ * the limit of rows, the lower of `most` and the setting raw_rows_max. */
 int question_params_owners(struct question_params *p, const struct call *call,
-			   const struct buf *owners, int64_t most,
+			   const struct owner_names *names, int64_t most,
 			   struct error *err);
 
-/* The same with the owners that the caller is limited to. */
+/* The same with the account and owners that the caller is limited to. */
 int question_params_bound(struct question_params *p, const struct call *call,
 			  int64_t most, struct error *err);
 

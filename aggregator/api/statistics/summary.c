@@ -97,13 +97,14 @@ static int add_counts(struct call *call, uint64_t link_id, json_t *answer,
 
 static json_t *link_to_json(struct archived_link *link)
 {
-	return json_pack("{s:s, s:o, s:i, s:s, s:s, s:s, s:s, s:o, s:o}",
+	return json_pack("{s:s, s:o, s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:o}",
 			 "code", link->code, "link_id", json_id(link->link_id),
 			 "generation", (int)link->generation, "state",
-			 link->state, "owner", link->owner, "ttl",
-			 link->ttl_class, "url", buf_cstr(&link->url),
-			 "created_at", json_time(link->created_at),
-			 "expires_at", json_time(link->expires_at));
+			 link->state, "account", link->account, "owner",
+			 link->owner, "ttl", link->ttl_class, "url",
+			 buf_cstr(&link->url), "created_at",
+			 json_time(link->created_at), "expires_at",
+			 json_time(link->expires_at));
 }
 
 /* Reads the code from the path, or the link that the query names. */

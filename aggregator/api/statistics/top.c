@@ -18,7 +18,7 @@
 /*
  * The busiest links, or those whose clicks grow most.  They are counted first,
  * in settled hours, or in rows where hours lack the answer (filters, the links
- * of some owners).  Then the archive supplies their URLs, and rows supply the
+ * of one account).  Then the archive supplies their URLs, and rows supply the
  * codes of links that the archive does not have yet.
  */
 
@@ -29,9 +29,9 @@
 struct top_link {
 	uint64_t link_id;
 	struct counts counts;
-	uint64_t before;	  /* clicks in the range before */
-	char *code, *url, *owner; /* NULL: not known */
-	bool forgotten;		  /* no answer contains it */
+	uint64_t before;		    /* clicks in the range before */
+	char *code, *url, *account, *owner; /* NULL: not known */
+	bool forgotten;			    /* no answer contains it */
 };
 
 struct top {
@@ -54,6 +54,7 @@ static void top_release(struct top *t)
 	for (size_t i = 0; i < t->count; i++) {
 		free(t->links[i].code);
 		free(t->links[i].url);
+		free(t->links[i].account);
 		free(t->links[i].owner);
 	}
 	free(t->links);
@@ -249,14 +250,16 @@ static struct top_link *find_top_link(const struct top *t, uint64_t link_id)
 
 /* Called once for each link. */
 static int set_link_details(struct top_link *link, const char *code,
-			    const char *url, const char *owner,
+			    const char *url, const struct key_link *whose,
 			    struct error *err)
 {
 	link->code = strdup(code);
 	link->url = strdup(url);
-	link->owner = strdup(owner);
-	return link->code && link->url && link->owner ? 0
-						      : error_set_nomem(err);
+	link->account = strdup(whose->account);
+	link->owner = strdup(whose->owner);
+	return link->code && link->url && link->account && link->owner
+		       ? 0
+		       : error_set_nomem(err);
 }
 
 /* A row is: link_id, code, url, owner, account, state.  A link that is no
@@ -272,18 +275,19 @@ static int take_archived(void *arg, char **f, struct error *err)
 	link->forgotten = !strcmp(f[5], ARCHIVE_FORGOTTEN);
 	if (link->forgotten || !access_sees_link(t->call->access, &whose))
 		return 0;
-	return set_link_details(link, f[1], f[2], f[3], err);
+	return set_link_details(link, f[1], f[2], &whose, err);
 }
 
-/* A row is: link_id, code and the owner at a click. */
+/* A row is: link_id, code, and account and owner at a click. */
 static int take_clicked(void *arg, char **f, struct error *err)
 {
+	const struct key_link whose = {.account = f[2], .owner = f[3]};
 	struct top *t = arg;
 	struct top_link *link = find_top_link(t, tsv_u64(f[0]));
 
 	return !link || link->code
 		       ? 0
-		       : set_link_details(link, f[1], "", f[2], err);
+		       : set_link_details(link, f[1], "", &whose, err);
 }
 
 /* Appends the link_ids of links that have no code yet and need one; false if
@@ -346,7 +350,7 @@ static int ask_rows(struct top *t, const struct question_params *params,
 	if (!put_nameless(&ids, t))
 		return 0;
 	put_nameless_of_rows(&sql, t, &ids);
-	status = run_bounded_query(t, &sql, params, "nss", take_clicked, err);
+	status = run_bounded_query(t, &sql, params, "nsss", take_clicked, err);
 	buf_free(&ids);
 	return status;
 }
@@ -405,11 +409,11 @@ static int prepare_count_source(struct top *t, struct error *err)
 	t->read = *t->q;
 	if (t->q->by_growth)
 		t->read.from = t->q->from > length ? t->q->from - length : 0;
-	if (access_check_rows(t->call->access, &t->scope.owners,
-			      "ask for /v1/links?sort=clicks", err) < 0 ||
+	if (owner_question_check(t->q, t->call->access, err) < 0 ||
 	    call_check_counts(t->call, t->read.from, err) < 0)
 		return -1;
-	t->of_rows = t->scope.owners || t->q->filters.count;
+	t->scope.bounded = !access_sees_all(t->call->access);
+	t->of_rows = t->scope.bounded || t->q->filters.count;
 	if (t->of_rows)
 		return prepare_rows(t, err);
 	if (total_answer_prepare(&t->total, t->call, &t->read, t->q->from,
@@ -422,10 +426,11 @@ static int prepare_count_source(struct top *t, struct error *err)
 static json_t *link_to_json(const struct top_link *link,
 			    const struct question *q)
 {
-	json_t *item = json_pack("{s:s, s:o, s:s, s:s}", "code",
+	json_t *item = json_pack("{s:s, s:o, s:s, s:s, s:s}", "code",
 				 link->code ? link->code : "", "link_id",
 				 json_id(link->link_id), "url",
-				 link->url ? link->url : "", "owner",
+				 link->url ? link->url : "", "account",
+				 link->account ? link->account : "", "owner",
 				 link->owner ? link->owner : "");
 
 	if (!item || counts_to_json(&link->counts, q->bots, item) < 0 ||

@@ -1,2 +1,2 @@
-INSERT INTO owner_values (owner, dimension, day, attempt, value, rest, events, clicks, bots,
-    prefetches)
+INSERT INTO owner_values (account, owner, dimension, day, attempt, value, rest, events, clicks,
+    bots, prefetches)

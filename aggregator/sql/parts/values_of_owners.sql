@@ -1,5 +1,6 @@
 FROM owner_values
-WHERE owner IN splitByChar('\n', {bound_owners:String})
+WHERE
+  -- include: aggregator/sql/parts/copied_row_is_of_owners.sql
   AND day >= toDate(toDateTime({from:UInt32}, 'UTC'))
   AND day <= toDate(toDateTime({to:UInt32}, 'UTC'))
   AND attempt = transform(toUInt32(toDateTime(day, 'UTC')), {days:Array(UInt32)},

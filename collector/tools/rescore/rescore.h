@@ -31,7 +31,9 @@ struct rescore {
 	struct clickhouse *ch;
 	struct enrich_lookups *lookups;
 	bool dry_run;
-	const char *owner; /* owner of the clicks' links; NULL: all owners */
+	/* The clicks' links are theirs; NULL: anybody's.  An owner has an
+	 * account. */
+	const char *account, *owner;
 	char host[256];
 
 	/* The day being rescored. */
@@ -40,7 +42,7 @@ struct rescore {
 	uint64_t run;	     /* a random number */
 	char name[RUN_TEXT]; /* `run` as in names of tables */
 	struct buf runs;     /* "1,2": `run` and the runs that it finishes */
-	/* Runs over all owners' clicks, which this run only ends. */
+	/* Runs over more clicks, which this run only ends. */
 	struct buf wider;
 	struct classification classifications[CLASSIFICATIONS_MAX];
 	size_t classification_count;

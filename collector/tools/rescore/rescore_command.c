@@ -8,8 +8,9 @@
  * counts bursts over the whole day and all partitions.  When the mutation is
  * done, the hours whose counts change are reported to the aggregator.
  *
- * With --owner only clicks of that owner's links change, with the same result
- * as without it: bursts are counted over all owners' links in both cases.
+ * With --account, and --owner in it, only clicks of their links change, with
+ * the same result as without them: bursts are counted over all links in both
+ * cases.
  *
  * It can be stopped at any point and run again: the table `rescored` has the
  * runs that were begun.
@@ -48,7 +49,7 @@ struct day_result {
 	/* Number of hours to be settled again. */
 	size_t hours;
 	bool resumed; /* an earlier run had not finished */
-	bool wider;   /* an earlier run over all owners is unfinished */
+	bool wider;   /* an earlier run over more links is unfinished */
 };
 
 static const char *const tables[] = {"agents", "map", "bursts"};
@@ -349,15 +350,25 @@ static int read_days(struct app *app, int64_t *ret_from, int64_t *ret_to,
 	return 0;
 }
 
-static int read_owner(struct app *app, const char **ret_owner,
-		      struct error *err)
+static int read_name(struct app *app, const char *option, const char **ret,
+		     struct error *err)
 {
-	const char *owner = app_option_value(app, "owner");
+	*ret = app_option_value(app, option);
+	if (*ret && !**ret)
+		return error_set(err, ERROR_USAGE, "--%s: needs a name",
+				 option);
+	return 0;
+}
 
-	if (owner && !*owner)
+static int read_owner(struct app *app, struct rescore *rs, struct error *err)
+{
+	if (read_name(app, "account", &rs->account, err) < 0 ||
+	    read_name(app, "owner", &rs->owner, err) < 0)
+		return -1;
+	if (rs->owner && !rs->account)
 		return error_set(err, ERROR_USAGE,
-				 "--owner: needs the name of an owner");
-	*ret_owner = owner;
+				 "--owner: an owner belongs to an account: "
+				 "expected --account beside it");
 	return 0;
 }
 
@@ -421,7 +432,7 @@ static void print_day(const struct rescore *rs, const struct day_result *r)
 	if (r->resumed)
 		printf(", a run that was stopped %sfinished", would_be);
 	if (r->wider)
-		printf(", a run over all owners that was stopped is still to "
+		printf(", a run over more links that was stopped is still to "
 		       "be finished");
 	printf("\n");
 	print_rules(rs, r);
@@ -435,6 +446,7 @@ static int run_days(struct rescore *rs, int64_t from, int64_t to,
 {
 	struct day_result result;
 	uint64_t changes = 0, days = 0;
+	char whose[320] = "";
 	int64_t now;
 
 	if (clickhouse_ping(rs->ch, err) < 0)
@@ -457,10 +469,13 @@ static int run_days(struct rescore *rs, int64_t from, int64_t to,
 		changes += result.changes;
 		days++;
 	}
-	printf("rules %" PRIu32 ": %" PRIu64 " days with clicks%s%s, %" PRIu64
+	if (rs->account)
+		snprintf(whose, sizeof(whose), " of links of %s%s%s",
+			 rs->account, rs->owner ? "/" : "",
+			 rs->owner ? rs->owner : "");
+	printf("rules %" PRIu32 ": %" PRIu64 " days with clicks%s, %" PRIu64
 	       " verdicts %s\n",
-	       rs->lookups->ref.rules, days, rs->owner ? " of links of " : "",
-	       rs->owner ? rs->owner : "", changes,
+	       rs->lookups->ref.rules, days, whose, changes,
 	       rs->dry_run ? "would change" : "changed");
 	fflush(stdout);
 	/* A stop after all was done is no failure. */
@@ -494,7 +509,7 @@ int collector_rescore(struct app *app, const void *arg, struct error *err)
 	host_name(rs->host, sizeof(rs->host), "collector");
 	patient.query_timeout = QUERY_TIMEOUT;
 	if (read_days(app, &from, &to, err) < 0 ||
-	    read_owner(app, &rs->owner, err) < 0 ||
+	    read_owner(app, rs, err) < 0 ||
 	    check_database(config->clickhouse.database, err) < 0)
 		goto out;
 	rs->lookups = enrich_lookups_new(rs->settings, err);

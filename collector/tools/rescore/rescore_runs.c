@@ -32,19 +32,23 @@ void rescore_hours_read(struct rescore_hours *h, const char *list)
 	}
 }
 
-/* Runs a statement, and frees it.  Its parameters: host, owner, hours. */
+/* Runs a statement, and frees it.  Its parameters: host, account, owner,
+ * hours. */
 static int run_and_free_statement(struct rescore *rs, struct buf *sql,
 				  const struct rescore_hours *h,
 				  struct error *err)
 {
 	struct clickhouse_param params[] = {{"param_host", NULL},
+					    {"param_account", NULL},
 					    {"param_owner", NULL},
 					    {"param_hours", NULL},
 					    {NULL, NULL}};
-	struct buf host = {0}, owner = {0}, hours = {0};
+	struct buf host = {0}, account = {0}, owner = {0}, hours = {0};
 	int status = -1;
 
 	clickhouse_escape(&host, rs->host, strlen(rs->host));
+	if (rs->account)
+		clickhouse_escape(&account, rs->account, strlen(rs->account));
 	if (rs->owner)
 		clickhouse_escape(&owner, rs->owner, strlen(rs->owner));
 	buf_puts(&hours, "[");
@@ -52,14 +56,16 @@ static int run_and_free_statement(struct rescore *rs, struct buf *sql,
 		buf_printf(&hours, "%s%" PRIu32, i ? "," : "", h->start[i]);
 	buf_puts(&hours, "]");
 	params[0].value = buf_cstr(&host);
-	params[1].value = buf_cstr(&owner);
-	params[2].value = buf_cstr(&hours);
+	params[1].value = buf_cstr(&account);
+	params[2].value = buf_cstr(&owner);
+	params[3].value = buf_cstr(&hours);
 	if (!params[0].value || !params[1].value || !params[2].value ||
-	    !buf_cstr(sql))
+	    !params[3].value || !buf_cstr(sql))
 		error_set_nomem(err);
 	else
 		status = clickhouse_query(rs->ch, sql->data, params, NULL, err);
 	buf_free(&host);
+	buf_free(&account);
 	buf_free(&owner);
 	buf_free(&hours);
 	buf_free(sql);
@@ -85,15 +91,23 @@ struct unfinished {
 	struct rescore_hours *hours;
 };
 
+/* Returns whether runs over these names share no row. */
+static bool names_differ(const char *name, const char *recorded)
+{
+	return name && *recorded && strcmp(name, recorded) != 0;
+}
+
 static int take_unfinished(void *arg, char **fields, struct error *err)
 {
 	const struct unfinished *u = arg;
-	const char *owner = u->rs->owner;
+	const char *account = u->rs->account, *owner = u->rs->owner;
 
 	(void)err;
-	if (owner && *fields[2] && strcmp(fields[2], owner) != 0)
+	if (names_differ(account, fields[2]) || names_differ(owner, fields[3]))
 		return 0;
-	note_run(owner && !*fields[2] ? &u->rs->wider : &u->rs->runs,
+	note_run((account && !*fields[2]) || (owner && !*fields[3])
+			 ? &u->rs->wider
+			 : &u->rs->runs,
 		 tsv_u64(fields[0]));
 	rescore_hours_read(u->hours, fields[1]);
 	return 0;
@@ -107,10 +121,10 @@ int rescore_runs_unfinished(struct rescore *rs, struct rescore_hours *hours,
 	int status;
 
 	buf_printf(&sql,
-		   "SELECT run, hours, owner FROM rescored WHERE " UNFINISHED
-		   " FORMAT TabSeparated",
+		   "SELECT run, hours, account, owner FROM rescored "
+		   "WHERE " UNFINISHED " FORMAT TabSeparated",
 		   rs->day, rs->day);
-	status = rescore_rows(rs, &sql, "nss", take_unfinished, &unfinished,
+	status = rescore_rows(rs, &sql, "nsss", take_unfinished, &unfinished,
 			      err);
 	buf_free(&sql);
 	return status < 0 ? error_wrap(err, "rescored") : 0;
@@ -133,11 +147,11 @@ int rescore_runs_begin(struct rescore *rs, uint64_t rows,
 	note_run(&rs->runs, rs->run);
 	buf_printf(&sql,
 		   "INSERT INTO rescored (day, run, state, rules, rows, hours, "
-		   "at, host, owner) SELECT toDate(%" PRId64
+		   "at, host, account, owner) SELECT toDate(%" PRId64
 		   "), toUInt64(%" PRIu64 "), 'begun', %" PRIu32
 		   ", toUInt64(%" PRIu64 "), {hours:Array(UInt32)}, "
 		   "fromUnixTimestamp64Milli(toInt64(%" PRId64
-		   "), 'UTC'), {host:String}, {owner:String}",
+		   "), 'UTC'), {host:String}, {account:String}, {owner:String}",
 		   rs->day, rs->run, rs->lookups->ref.rules, rows,
 		   clock_real_ms());
 	return run_and_free_statement(rs, &sql, hours, err) < 0
@@ -169,9 +183,10 @@ int rescore_runs_finish(struct rescore *rs, const struct rescore_hours *hours,
 		return 0;
 	buf_printf(&sql,
 		   "INSERT INTO rescored (day, run, state, rules, rows, hours, "
-		   "at, host, owner) SELECT day, run, 'done', rules, rows, "
+		   "at, host, account, owner) SELECT day, run, 'done', rules, "
+		   "rows, "
 		   "hours, fromUnixTimestamp64Milli(toInt64(%" PRId64
-		   "), 'UTC'), {host:String}, owner FROM rescored "
+		   "), 'UTC'), {host:String}, account, owner FROM rescored "
 		   "WHERE " UNFINISHED " AND run IN (%s)",
 		   clock_real_ms(), rs->day, rs->day, rs->runs.data);
 	return run_and_free_statement(rs, &sql, hours, err) < 0

@@ -18,9 +18,9 @@ struct rescore_hours {
 void rescore_hours_read(struct rescore_hours *h, const char *list);
 
 /* Adds the hours of unfinished runs over the day, and their numbers to
- * rs->runs.  A run over one owner's clicks ignores those over another owner's,
- * since they share no row; runs over all owners' clicks are added to rs->wider,
- * as it cannot finish them. */
+ * rs->runs.  A run over the clicks of an account or owner ignores those over
+ * another's, since they share no row; runs over more clicks are added to
+ * rs->wider, as it cannot finish them. */
 int rescore_runs_unfinished(struct rescore *rs, struct rescore_hours *hours,
 			    struct error *err);
 

@@ -64,14 +64,19 @@ static void put_literal(const char *text, struct buf *sql)
 
 static void put_is_owned(const struct rescore *rs, struct buf *sql)
 {
-	buf_puts(sql, "owner = ");
+	buf_puts(sql, "account = ");
+	put_literal(rs->account, sql);
+	if (!rs->owner)
+		return;
+	buf_puts(sql, " AND owner = ");
 	put_literal(rs->owner, sql);
 }
 
-/* Adds the condition for the owner whose rows the run changes, if any. */
+/* Adds the condition for the account or owner whose rows the run changes, if
+ * any. */
 static void put_and_owned(const struct rescore *rs, struct buf *sql)
 {
-	if (!rs->owner)
+	if (!rs->account)
 		return;
 	buf_puts(sql, " AND ");
 	put_is_owned(rs, sql);
@@ -152,12 +157,15 @@ static const struct verdict_rules *rules_of(const struct rescore *rs)
 	return rs->lookups->ref.verdict_rules;
 }
 
-static void put_owners(const struct verdict_rule *rule, struct buf *sql)
+static void put_names(const char *column, char *const *names, size_t count,
+		      struct buf *sql)
 {
-	buf_puts(sql, " AND owner IN (");
-	for (size_t i = 0; i < rule->owner_count; i++) {
+	if (!count)
+		return;
+	buf_printf(sql, " AND %s IN (", column);
+	for (size_t i = 0; i < count; i++) {
 		buf_puts(sql, i ? "," : "");
-		put_literal(rule->owners[i], sql);
+		put_literal(names[i], sql);
 	}
 	buf_putc(sql, ')');
 }
@@ -201,8 +209,8 @@ static void put_rule(const struct rescore *rs, struct buf *sql)
 		buf_puts(sql, "bitTest(");
 		put_known(rs, "matched", sql);
 		buf_printf(sql, ", %zu)", i);
-		if (rule->owner_count)
-			put_owners(rule, sql);
+		put_names("account", rule->accounts, rule->account_count, sql);
+		put_names("owner", rule->owners, rule->owner_count, sql);
 		if (rule->asn_count)
 			put_asns(rule, sql);
 		if (rule->network_count)
@@ -370,12 +378,12 @@ void rescore_sql_make_bursts(const struct rescore *rs, struct buf *sql)
 			 sql);
 }
 
-/* Adds the condition for the rows that decide about the owner's rows.  If there
- * are bursts, these are all clicks of the visitors that are in a burst of the
- * owner's. */
+/* Adds the condition for the rows that decide about the rows that change.  If
+ * there are bursts, these are all clicks of the visitors that are in a burst
+ * with one of these. */
 static void put_and_judging(const struct rescore *rs, struct buf *sql)
 {
-	if (!rs->owner || !has_bursts(rs)) {
+	if (!rs->account || !has_bursts(rs)) {
 		put_and_owned(rs, sql);
 		return;
 	}
@@ -434,7 +442,7 @@ static void put_busy_visitors(const struct rescore *rs, struct buf *sql)
 		buf_printf(sql, "%scountIf(outcome = 'not_found') >= %" PRId64,
 			   s->scan_codes ? " OR " : "", s->scan_not_found);
 	buf_puts(sql, ")");
-	if (rs->owner) {
+	if (rs->account) {
 		buf_puts(sql, " AND countIf(");
 		put_is_owned(rs, sql);
 		buf_puts(sql, ") > 0");

@@ -19,9 +19,9 @@ QUESTIONS = {
     "a link's month by hour": {"link_id": 2, "interval": "hour"},
     "all links by hour": {"interval": "hour"},
     "all links by country": {"interval": "month", "group_by": "country"},
-    "an owner by day": {"owner": "owner1", "interval": "day"},
-    "an owner by country": {"owner": "owner1", "interval": "month",
-                            "group_by": "country"},
+    "an owner by day": {"account": "account1", "owner": "owner1", "interval": "day"},
+    "an owner by country": {"account": "account1", "owner": "owner1",
+                            "interval": "month", "group_by": "country"},
 }
 METRICS = [(f"api_over_sql: {name}", "ms", "less") for name in QUESTIONS]
 PEER = "the answer's own queries, one after the other"

@@ -85,7 +85,7 @@ class Exporter(Client):
     """`done` counts rows."""
 
     def ask_on(self, ended):
-        params = {"owner": self.bench.big, **self.bench.range()}
+        params = {**self.bench.big, **self.bench.range()}
         while not ended.is_set():
             status, rows, end = Export(self.bench.aggregator.url, params, "big").run(
                 lambda: not ended.is_set())
@@ -112,6 +112,11 @@ class Reader(Client):
                     self.wait(ended)
 
 
+def words(whose):
+    """Returns the words of a key of that owner."""
+    return f"read account={whose['account']} owners={whose['owner']}"
+
+
 class Bench(Settled):
     def __init__(self, machine):
         self.ended = threading.Event()
@@ -125,13 +130,12 @@ class Bench(Settled):
         owners = self.owners()
         self.big, self.rows = owners[0][0], round(owners[0][1] * self.clicks)
         self.other = min(owners[1:], key=lambda s: abs(s[1] - 0.01))[0]
-        return {"keys_file": self.keys(big=f"read owners={self.big}",
-                                       other=f"read owners={self.other}")}
+        return {"keys_file": self.keys(big=words(self.big), other=words(self.other))}
 
     def export(self):
         start = time.monotonic()
         status, rows, end = Export(
-            self.aggregator.url, {"owner": self.big, **self.range()}, "big").run()
+            self.aggregator.url, {**self.big, **self.range()}, "big").run()
         seconds = time.monotonic() - start
         if status != 200:
             raise Failure(f"export: {status} {end[:200]!r}")
@@ -159,7 +163,7 @@ class Bench(Settled):
         for kind, what in (Exporter, "rows"), (Reader, "pages"):
             these = [c for c in clients if isinstance(c, kind)]
             done = sum(c.done for c in these)
-            print(f"export: {done} {what} of {self.big} beside the page, "
+            print(f"export: {done} {what} of {self.big['owner']} beside the page, "
                   f"{sum(c.refused for c in these)} times refused", flush=True)
             if not done:
                 raise Failure(f"no {what} beside the page")
@@ -169,7 +173,7 @@ class Bench(Settled):
         with MemoryWatch(self.aggregator) as memory:
             rate = self.export()
             alone = memory.peak / MIB
-        print(f"export: {self.rows} rows of {self.big}", flush=True)
+        print(f"export: {self.rows} rows of {self.big['owner']}", flush=True)
         return {RATE: rate, MEMORY: alone, **self.beside()}
 
     def peer(self):

@@ -19,13 +19,13 @@ PEER = "200 ms, which are wanted"
 # words.
 FILL = f"""
 INSERT INTO links (code, link_id, version, space, generation, change, state, ttl_class,
-    created_at, changed_at, url, redirect_status, owner, campaign, tags, domain,
+    created_at, changed_at, url, redirect_status, account, owner, campaign, tags, domain,
     description)
 SELECT concat('c', hex(cityHash64(number, 1))), number + 1, 1, 's7', 1, 'created',
     if(number % 50 = 0, 'deleted', 'live'), '30d', t, t,
     concat('https://shop', toString(number % 5000), '.example/item/',
         toString(number), if(chance % 1000 = 0,
-        concat('?ref=rare', toString(intDiv(chance, 1000) % 1000), 'x'), '')), 302,
+        concat('?ref=rare', toString(intDiv(chance, 1000) % 1000), 'x'), '')), 302, 'acme',
     concat('owner', toString(toUInt64(pow({OWNERS}, (chance % 1000000) / 1000000)))),
     concat('camp', toString(chance % 700)),
     [concat('tag', toString(chance % {TAGS}), 'x')], 'd.example',
@@ -56,12 +56,14 @@ QUESTIONS = {
                                 "limit": 100 - i % 50},
     "text that nobody has": lambda i: {"q": f"nowhere{i}"},
     "tag": lambda i: {"tag": f"tag{i * 7}x"},
-    "ordinary owner": lambda i: {"owner": f"owner{5000 + i}"},
-    "largest owners": lambda i: {"owner": f"owner{1 + i % 5}", "limit": 100 - i % 50},
+    "ordinary owner": lambda i: {"account": "acme", "owner": f"owner{5000 + i}"},
+    "largest owners": lambda i: {"account": "acme", "owner": f"owner{1 + i % 5}",
+                                  "limit": 100 - i % 50},
     "URL": lambda i: {"url": f"https://shop{i * 10 % 5000}.example/item/{i * 10}"},
     "newest": lambda i: {"limit": 100 - i % 50},
     "most clicks": lambda i: {"sort": "clicks", "limit": 100 - i % 50},
-    "an owner's most clicks": lambda i: {"sort": "clicks", "owner": f"owner{50 + i}"},
+    "an owner's most clicks": lambda i: {"sort": "clicks", "account": "acme",
+                                         "owner": f"owner{50 + i}"},
 }
 PAGE = "pages by cursor"
 METRICS = [(f"links_search: {name}, {what}", "ms", "less")
@@ -113,7 +115,8 @@ class Bench(Served):
         while len(found) < ASKED:
             cursor = {}
             for _ in range(CURSORS):
-                seconds, answer = self.list(session, owner="owner1", **cursor)
+                seconds, answer = self.list(session, account="acme",
+                                            owner="owner1", **cursor)
                 if cursor:
                     found.append(seconds)
                 if not answer["next"]:

@@ -58,7 +58,7 @@ class Bench:
         self.arriving = Arriving(machine, "open_hour")
 
     def ours(self):
-        stream = Listener(self.arriving.url, key="watcher", owner=LISTENED,
+        stream = Listener(self.arriving.url, key="watcher", account="acme", owner=LISTENED,
                           bots="include")
         try:
             return self.measured(stream.ready())

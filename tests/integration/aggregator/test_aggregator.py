@@ -325,15 +325,16 @@ def test_counts_of_values_that_an_hour_may_have_left_out_are_lower_bounds(
         assert of_csv.headers["Lower-Bound"] == bound
 
     # The same for days that are rolled up, and owners' days.
+    ann = {"account": "acme", "owner": "ann"}
     eventually(lambda: {row["d"] for row in clickhouse.rows(
         "SELECT toUInt32(unit) AS d FROM settled WHERE kind = 'spanned_day'")} >= {hour, few},
         what="the days to be rolled up")
-    eventually(lambda: said(hour, few, group_by="link", owner="ann")["lower_bound"],
+    eventually(lambda: said(hour, few, group_by="link", **ann)["lower_bound"],
                what="the owner's day to be copied")
     assert_bounds()
-    assert said(hour, few, "/v1/top", owner="ann")["lower_bound"] is True
+    assert said(hour, few, "/v1/top", **ann)["lower_bound"] is True
     for path, params in ("/v1/clicks", {"group_by": "link"}), ("/v1/top", {}):
-        assert said(few, few + 86400, path, owner="ann", **params)["lower_bound"] is False
+        assert said(few, few + 86400, path, **ann, **params)["lower_bound"] is False
 
 
 def test_the_busiest_links_are_listed_first(aggregator, migrated):

@@ -13,8 +13,9 @@ from support.program import eventually, quick
 # {name: roles and other words of its line}; the key is its name.
 KEYS = {
     "boss": "admin",
-    "eye": "read",
-    "ann": "read owners=ann",
+    "eye": "read accounts=*",
+    "ann": "read account=acme owners=ann",
+    "shop-ann": "read account=shop owners=ann",
     "acme": "read-own account=acme",
     "acme-bob": "read-own account=acme owners=bob",
     "maker": "create account=acme",
@@ -26,6 +27,8 @@ ACCOUNTS = "@acme links=100/month ttl=10d\n@* links=10/day\n"
 # {link: owner, account, creator} of the codes code1 ...; there is no code9.
 LINKS = {1: ("ann", "acme", "acme"), 2: ("bob", "shop", "shop"),
          3: ("ann", "shop", "shop"), 4: ("bob", "", "old")}
+# Keys that read all accounts name one where they ask for an owner.
+NAMES_ONE = {"boss": {"account": "shop"}, "eye": {"account": "acme"}}
 DAY = 86400
 RANGE = f"from={rfc3339(FROM)}&to={rfc3339(TO)}"
 
@@ -103,20 +106,21 @@ def days_settled(migrated, rows):
                what="days settled")
 
 
-# Link 5 was ann's, and is bob's now; 4 and 6 belong to no account.
-LISTED = {"boss": {1, 2, 3, 4, 5, 6, 7}, "eye": {1, 2, 3, 4, 5, 6, 7},
-          "ann": {1, 3}, "acme": {1, 7}, "acme-bob": {7}, "none": {6}}
+# Link 5 was ann's, and is bob's now; 4 and 6 belong to no account, 6 and 8 to no owner.
+LISTED = {"boss": set(range(1, 9)), "eye": set(range(1, 9)),
+          "ann": {1}, "shop-ann": {3}, "acme": {1, 7, 8}, "acme-bob": {7}, "none": {8}}
 
 
 @pytest.mark.proof
 def test_a_list_has_what_its_key_sees(keyed, links, migrated, subtests):
-    made = keyed({**KEYS, "none": "read owners=,carol"}, resettle_every="0s")
+    made = keyed({**KEYS, "none": "read account=acme owners=,carol"}, resettle_every="0s")
     days_settled(migrated, links)
     for version, owner in (1, "ann"), (2, "bob"):
         migrated.link("code5", 5, owner=owner, account="shop",
                       creator="shop", version=version)
     migrated.link("code6", 6, owner="", account="", creator="gone")
     migrated.link("code7", 7, owner="bob", account="acme", creator="maker")
+    migrated.link("code8", 8, owner="", account="acme", creator="maker")
 
     assert get(made, "/v1/links", "maker").status_code == 403
     for key, sees in LISTED.items():
@@ -125,17 +129,23 @@ def test_a_list_has_what_its_key_sees(keyed, links, migrated, subtests):
             with subtests.test(key=key, sort=sort):
                 assert set(listed(made, key, sort=sort)) == codes
                 assert set(listed(made, key, 4, sort=sort, q="code")) == codes
-                assert set(listed(made, key, 4, sort=sort, owner="ann")) == codes & {
-                    "code1", "code3"}
+                named = NAMES_ONE.get(key, {})
+                anns = {"shop": {"code3"}, "acme": {"code1"}}.get(
+                    named.get("account"), {"code1", "code3"})
+                assert set(listed(made, key, 4, sort=sort, owner="ann", **named)) == \
+                    codes & anns
+    assert "expected one account=NAME" in problem(
+        get(made, "/v1/links?owner=ann", "eye"), 400)
 
 
 @pytest.mark.long
 def test_a_link_that_goes_to_another_owner_is_in_no_later_page(keyed, links, migrated):
     made = keyed(KEYS, resettle_every="0s")
+    migrated.link("code5", 5, owner="ann", account="acme")
     days_settled(migrated, links)
     for sort in "created", "clicks":
         first = get(made, f"/v1/links?limit=1&sort={sort}", "ann").json()
-        left = {"code1", "code3"} - {link["code"] for link in first["links"]}
+        left = {"code1", "code5"} - {link["code"] for link in first["links"]}
         (code,) = left
         number = int(code[-1])
         version = {"created": 2, "clicks": 4}[sort]
@@ -143,7 +153,7 @@ def test_a_link_that_goes_to_another_owner_is_in_no_later_page(keyed, links, mig
         following = get(made, f"/v1/links?limit=1&sort={sort}&cursor={first['next']}",
                         "ann").json()
         assert following["links"] == [] and following["next"] is None
-        migrated.link(code, number, owner="ann", account="shop", version=version + 1)
+        migrated.link(code, number, owner="ann", account="acme", version=version + 1)
 
 
 @pytest.mark.proof
@@ -180,7 +190,8 @@ def test_a_link_is_its_present_owners(keyed, links, migrated):
     assert get(made, "/v1/clicks?code=code1", "ann").status_code == 404
     assert get(made, "/v1/clicks?code=code1", "acme-bob").status_code == 200
     assert get(made, "/v1/clicks?code=code3", "ann").status_code == 404
-    assert get(made, "/v1/clicks?link_id=3", "ann").status_code == 200
+    assert get(made, "/v1/clicks?link_id=3", "ann").status_code == 404
+    assert get(made, "/v1/clicks?link_id=3", "shop-ann").status_code == 200
     assert get(made, "/v1/clicks?code=code3", "acme-bob").status_code == 200
 
 
@@ -194,13 +205,12 @@ def test_a_refusal_says_what_to_do(keyed, links):
     assert "not known" in problem(answer, 401)
     assert answer.headers["WWW-Authenticate"] == 'Bearer realm="shortloop"'
     answer = get(made, "/v1/top", "maker")
-    assert "'read-own' or 'read'" in problem(answer, 403)
+    assert "'read' or 'read-own'" in problem(answer, 403)
     assert "insufficient_scope" in answer.headers["WWW-Authenticate"]
     assert problem(get(made, "/v1/pipeline", "ann"), 403).startswith(
         "this key sees the links of its owners only: ")
-    assert problem(get(made, "/v1/clicks", "acme"), 403) == (
-        "this key sees the links of its account only: ask with code or "
-        "link_id")
+    assert problem(get(made, "/v1/pipeline", "acme"), 403) == (
+        "this key sees the links of its account only: this is about all of them")
 
 
 def test_a_page_of_another_origin_asks_with_a_key(keyed):
@@ -223,7 +233,7 @@ def test_a_page_of_another_origin_asks_with_a_key(keyed):
 # --- rates -----------------------------------------------------------------------
 
 def test_a_key_that_asks_too_often_is_429_and_told_when(keyed):
-    made = keyed({"slow": "read rate=3/h", "eye": "read"})
+    made = keyed({"slow": "read accounts=* rate=3/h", "eye": "read accounts=*"})
 
     assert [get(made, "/v1/top", "slow").status_code
             for _ in range(3)] == [200] * 3
@@ -238,7 +248,7 @@ def test_a_key_that_asks_too_often_is_429_and_told_when(keyed):
 
 
 def test_the_settings_rate_is_that_of_keys_that_say_none(keyed):
-    made = keyed({"eye": "read", "own": "read rate=3/h", "boss": "admin"},
+    made = keyed({"eye": "read accounts=*", "own": "read accounts=* rate=3/h", "boss": "admin"},
                  key_rate="1/h", key_burst=2)
 
     def statuses(key):
@@ -261,9 +271,9 @@ def test_a_bad_rate_is_a_config_error(program, keys_file):
 # --- the file ----------------------------------------------------------------------
 
 def test_sighup_reads_the_keys_again(keyed, keys_file):
-    made = keyed({"eye": "read", "slow": "read rate=1/h"})
+    made = keyed({"eye": "read accounts=*", "slow": "read accounts=* rate=1/h"})
     assert get(made, "/v1/top", "slow").status_code == 200
-    keys_file.write({"boss": "admin", "slow": "read rate=1/h"})
+    keys_file.write({"boss": "admin", "slow": "read accounts=* rate=1/h"})
 
     made.process.signal(signal.SIGHUP)
 
@@ -275,7 +285,7 @@ def test_sighup_reads_the_keys_again(keyed, keys_file):
 
 
 def test_a_file_with_a_mistake_leaves_the_keys(keyed, keys_file):
-    made = keyed({"eye": "read"})
+    made = keyed({"eye": "read accounts=*"})
     keys_file.write({"boss": "admin", "eye": "owner"})
 
     made.process.signal(signal.SIGHUP)
@@ -300,7 +310,7 @@ def test_a_file_that_cannot_be_read_is_told_before_a_start(program, workdir,
 
 # --- without a file ------------------------------------------------------------------
 
-WARNING = "the API answers anybody, for every owner"
+WARNING = "the API answers anybody, for all accounts"
 
 
 @pytest.mark.long

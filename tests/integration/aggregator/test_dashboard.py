@@ -101,7 +101,7 @@ def test_the_page_asks_with_the_key_it_was_given(aggregator, migrated,
                                                  workdir):
     migrated.link("code1", 1)
     path = workdir / "keys"
-    path.write_text(key_line("eye", "read"))
+    path.write_text(key_line("eye", "read accounts=*"))
     made = aggregator(keys_file=str(path))
 
     assert shown(made.url, "eye")["totals"]["clicks"] == 0

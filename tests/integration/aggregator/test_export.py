@@ -21,18 +21,20 @@ from support.program import eventually
 
 FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-11-03T00:00:00Z")
 DAY = 86400
-COLUMNS = ["time", "link_id", "event_id", "code", "domain", "owner", "campaign",
-           "tags", "outcome", "status", "verdict", "country", "city",
+COLUMNS = ["time", "link_id", "event_id", "code", "domain", "account", "owner",
+           "campaign", "tags", "outcome", "status", "verdict", "country", "city",
            "device_class", "os_family", "ua_family", "language", "channel",
            "referrer_host", "edge"]
 RUNNING = ("SELECT count() FROM system.processes WHERE "
            "startsWith(Settings['log_comment'], 'aggregator-') AND "
            "current_database = currentDatabase()")
-KEYS = {"all": "read", "ann": "read owners=ann", "bob": "read owners=bob",
+KEYS = {"all": "read accounts=*", "ann": "read account=acme owners=ann",
+        "bob": "read account=acme owners=bob", "shop-ann": "read account=shop owners=ann",
         "shop": "read-own account=shop", "none": "create"}
 # Links, and their state in the archive.
-LINKS = {1: {"owner": "ann", "account": "shop"}, 2: {"owner": "bob"},
-         3: {"owner": "ann"}, 4: {"owner": "bob", "account": "shop"}}
+LINKS = {1: {"owner": "ann", "account": "shop"}, 2: {"owner": "bob", "account": "acme"},
+         3: {"owner": "ann", "account": "acme"}, 4: {"owner": "bob", "account": "shop"}}
+ANN = {"account": "acme", "owner": "ann"}
 
 
 def some_rows(seed, count, start=FROM, end=TO, links=(0, *LINKS)):
@@ -44,7 +46,7 @@ def some_rows(seed, count, start=FROM, end=TO, links=(0, *LINKS)):
         link = rng.choice(links)
         rows.append(make_click(
             rng, rng.randrange(start * 1000, end * 1000), link,
-            code=f"code{link}", city=rng.choice(nasty),
+            code=f"code{link}", account=LINKS.get(link, {}).get("account", ""), city=rng.choice(nasty),
             campaign=rng.choice(nasty), language=rng.choice(nasty),
             referrer_host=rng.choice(nasty), edge="edge-1", domain="main",
             tags=rng.choice([[], ["a"], ["=b", 'c"', "ü"]]), status=302))
@@ -143,7 +145,7 @@ def test_an_export_has_every_row_once_and_in_order(make, world):
     client = Client(make().url)
     rows, end = client.range()
     assert without_event(rows) == expected(world)
-    assert all(list(row)[:20] == COLUMNS for row in rows)
+    assert all(list(row)[:len(COLUMNS)] == COLUMNS for row in rows)
     assert len({row["event_id"] for row in rows}) == len(rows)
     assert end == {"complete": True, "rows": 3000, "cursor": None,
                    "from": rfc3339(FROM), "to": rfc3339(TO)}
@@ -154,9 +156,12 @@ def test_an_export_has_every_row_once_and_in_order(make, world):
     low, high = FROM + DAY + 5000, FROM + 4 * DAY + 77
     some = [row for row in world if low * 1000 <= row["ts_ms"] < high * 1000]
     assert without_event(client.range(low, high)[0]) == expected(some)
-    anns = [row for row in world if row["link_id"] in (1, 3)]
-    assert without_event(client.range(owner="ann")[0]) == expected(anns)
-    assert client.range(owner="nobody")[0] == []
+    assert without_event(client.range(**ANN)[0]) == expected(mine)
+    shops = [row for row in world if row["link_id"] in (1, 4)]
+    assert without_event(client.range(account="shop")[0]) == expected(shops)
+    assert client.range(account="acme", owner="nobody")[0] == []
+    assert client.range(account="nobody")[0] == []
+    assert "expected one account=NAME" in client.get(owner="ann").json()["detail"]
     assert client.get(code="nosuch").status_code == 404
 
 
@@ -210,12 +215,12 @@ def test_pages_are_the_whole(make, world, migrated, limit):
 @pytest.mark.proof
 def test_an_export_goes_on_from_any_row_that_has_a_cursor(make, world):
     client = Client(make().url)
-    whole, _ = client.range(owner="ann")
-    first, _ = client.range(owner="ann", limit=411)
-    again, end = client.range(owner="ann", cursor=first[-1]["cursor"])
+    whole, _ = client.range(**ANN)
+    first, _ = client.range(**ANN, limit=411)
+    again, end = client.range(**ANN, cursor=first[-1]["cursor"])
     assert without_event(again) == without_event(whole[411:])
     assert end["complete"]
-    again, end = client.range(owner="ann", cursor=whole[-1]["cursor"])
+    again, end = client.range(**ANN, cursor=whole[-1]["cursor"])
     assert again == [] and end["complete"]
 
 
@@ -235,7 +240,7 @@ def test_a_cursor_is_strict(make, world):
         answer = client.get(link_id="3", cursor=cursor, **when)
         assert answer.status_code == 400, cursor
         assert "cursor" in answer.json()["detail"]
-    for params in ({}, {"link_id": "1"}, {"owner": "ann"}):
+    for params in ({}, {"link_id": "1"}, ANN):
         assert client.get(cursor=good, **when, **params).status_code == 400
     assert client.get(link_id="3", cursor=good).status_code == 400
     for params in ({"link_id": "0"}, {"link_id": "x"}, {"nosuch": "1"},
@@ -249,8 +254,8 @@ def test_a_cursor_is_strict(make, world):
 @pytest.mark.proof
 def test_a_key_exports_what_it_sees(make, world):
     made = make(keys=True)
-    sees = {"all": {0, 1, 2, 3, 4}, "ann": {1, 3}, "bob": {2, 4},
-            "shop": {1, 4}}
+    sees = {"all": {0, 1, 2, 3, 4}, "ann": {3}, "bob": {2}, "shop": {1, 4},
+            "shop-ann": {1}}
     for name, links in sees.items():
         client = Client(made.url, name)
         rows, _ = client.range()
@@ -259,11 +264,13 @@ def test_a_key_exports_what_it_sees(make, world):
         for link in LINKS:
             answer = client.get(link_id=link, limit=1)
             assert answer.status_code == (200 if link in links else 404)
-        rows, _ = client.range(owner="ann")
-        assert {int(row["link_id"]) for row in rows} == links & {1, 3}
+        for account, link in ("acme", 3), ("shop", 1):
+            rows, _ = client.range(account=account, owner="ann")
+            assert {int(row["link_id"]) for row in rows} == links & {link}
     # A cursor gives no permission.
-    cursor = Client(made.url, "all").range(owner="bob", limit=1)[1]["cursor"]
-    assert Client(made.url, "ann").range(owner="bob", cursor=cursor)[0] == []
+    bob = {"account": "acme", "owner": "bob"}
+    cursor = Client(made.url, "all").range(**bob, limit=1)[1]["cursor"]
+    assert Client(made.url, "ann").range(**bob, cursor=cursor)[0] == []
     assert Client(made.url, "none").get().status_code == 403
     assert Client(made.url, "nosuch").get().status_code == 401
     unseen = [Client(made.url, "ann").get(link_id=link).text
@@ -293,8 +300,8 @@ def many(migrated, clickhouse):
     has one of much earlier, and one of later."""
     clickhouse.query(
         "INSERT INTO links (code, link_id, version, space, generation, change, state, "
-        "owner) SELECT 'c' || toString(number), "
-        f"{FIRST_LINK} + number, 1, 's7', 1, 'created', 'live', 'ann' "
+        "account, owner) SELECT 'c' || toString(number), "
+        f"{FIRST_LINK} + number, 1, 's7', 1, 'created', 'live', 'acme', 'ann' "
         f"FROM numbers({MANY})")
     for number, day in enumerate(MANY_DAYS):
         clickhouse.query(
@@ -324,7 +331,7 @@ def test_an_export_of_many_links_asks_for_days_that_have_rows(make, many, proxy,
                                                               clickhouse):
     made = make(clickhouse={"url": proxy.url})
     before = questions_of_clicks(proxy)
-    rows, end = Client(made.url).range(instant("2020-01-01T00:00:00Z"), owner="ann")
+    rows, end = Client(made.url).range(instant("2020-01-01T00:00:00Z"), **ANN)
     assert short(rows) == [(ts_ms, link) for ts_ms, link, _ in many]
     assert end["complete"] and end["rows"] == len(many)
     # There is not a query for each of 2,500 days: ClickHouse knows without reading
@@ -340,10 +347,10 @@ def test_an_export_of_many_links_asks_for_days_that_have_rows(make, many, proxy,
 @pytest.mark.long
 def test_pages_of_many_links_are_the_whole(make, many):
     client = Client(make().url)
-    rows, end = client.range(owner="ann", limit=21001)
+    rows, end = client.range(**ANN, limit=21001)
     while not end["complete"]:
         assert end["cursor"] == rows[-1]["cursor"]
-        more, end = client.range(owner="ann", limit=21001, cursor=end["cursor"])
+        more, end = client.range(**ANN, limit=21001, cursor=end["cursor"])
         rows += more
     assert short(rows) == [(ts_ms, link) for ts_ms, link, _ in many]
 
@@ -625,7 +632,7 @@ def far(migrated):
 
 @pytest.mark.proof
 @pytest.mark.parametrize("by", [
-    {"link_id": 1}, pytest.param({"owner": "ann"}, marks=pytest.mark.long),
+    {"link_id": 1}, pytest.param({"account": "shop", "owner": "ann"}, marks=pytest.mark.long),
     {"format": "csv", "link_id": 1}])
 def test_a_stop_before_the_first_row_is_no_end(make, far, proxy, by):
     when = {"from": rfc3339(FROM - 4000 * DAY), "to": rfc3339(TO)}

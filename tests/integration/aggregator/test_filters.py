@@ -48,8 +48,10 @@ def rows(migrated):
     clicks = [make_click(rng, rng.randrange(FROM * 1000, TO * 1000),
                          rng.choice([0, 1, 2, 3]), **fields())
               for _ in range(2000)]
-    for row in clicks:
+    for number, row in enumerate(clicks):
         row["owner"] = row["owner"] if row["link_id"] else ""
+        if row["link_id"] and number % 3 == 0:
+            row["account"] = "shop"
     clicks.sort(key=lambda row: row["ts_ms"])
     migrated.insert(clicks)
     for link in 1, 2, 3:
@@ -79,9 +81,9 @@ FILTERS = [
     ({"os_version": "iOS 17.4,Android"},
      lambda r: (r["os_family"], r["os_version"]) in (
          ("iOS", "17.4"), ("Android", ""))),
-    ({"utm_source": "größe", "utm_term": "shoes", "owner": "bob"},
-     lambda r: (r["utm_source"], r["utm_term"], r["owner"]) == (
-         "größe", "shoes", "bob")),
+    ({"utm_source": "größe", "utm_term": "shoes", "owner": "bob", "account": "acme"},
+     lambda r: (r["utm_source"], r["utm_term"], r["owner"], r["account"]) == (
+         "größe", "shoes", "bob", "acme")),
     ({"country": "XX"}, lambda r: False),
     ({"outcome": "not_found", "bots": "include"},
      lambda r: r["outcome"] == "not_found"),
@@ -107,7 +109,7 @@ def test_what_is_filtered_is_what_is_counted_by_hand(aggregator, rows, of):
     assert only == counted([r for r in mine if r["country"] == "US"], "only")
 
 
-PAIRS = [("country", "device_class"), ("region", "asn"), ("owner", "continent"),
+PAIRS = [("country", "device_class"), ("region", "asn"), ("account", "owner"), ("account", "continent"),
          ("device_brand", "os_version"), ("utm_source", "verdict")]
 
 
@@ -118,7 +120,7 @@ def test_each_dimension_of_rows_is_counted_by_hand(aggregator, rows, of):
     named, = (p["schema"]["items"]["enum"] for p in requests.get(
         made.url + "/openapi.json", timeout=60).json()["paths"]["/v1/clicks"]["get"][
             "parameters"] if p.get("name") == "group_by")
-    assert set(DAILY) == set(named) - set(DIMENSIONS)
+    assert set(DAILY) == set(named) - set(DIMENSIONS) - {"owner"}
     mine = [r for r in rows if not of or r["link_id"] == 1]
     for number, name in enumerate(DAILY):
         bots = ("exclude", "include", "only")[number % 3]
@@ -177,11 +179,12 @@ def test_a_pair_in_csv_has_a_column_each(aggregator, rows):
 def test_an_owners_key_has_the_clicks_that_were_its_owners(
         aggregator, rows, workdir):
     path = workdir / "api.keys"
-    path.write_text(key_line("ann", "read owners=ann") +
-                    key_line("all", "read") +
-                    key_line("both", "read owners=,ann,bob") +
-                    key_line("none", "read owners=carol") +
-                    key_line("acme", "read-own owners=ann account=acme"))
+    path.write_text(key_line("ann", "read account=acme owners=ann") +
+                    key_line("all", "read accounts=*") +
+                    key_line("both", "read account=acme owners=,ann,bob") +
+                    key_line("none", "read account=acme owners=carol") +
+                    key_line("acme", "read-own account=acme") +
+                    key_line("shop", "read account=shop"))
     made = aggregator(keys_file=str(path))
 
     def ask_as(key, **params):
@@ -191,7 +194,8 @@ def test_an_owners_key_has_the_clicks_that_were_its_owners(
             params={"from": rfc3339(FROM), "to": rfc3339(TO),
                     "interval": "month", **params})
 
-    mine = [r for r in rows if r["owner"] == "ann" and r["link_id"]]
+    acme = [r for r in rows if r["account"] == "acme"]
+    mine = [r for r in acme if r["owner"] == "ann"]
     # All links are ann's now; some were bob's when they were clicked.
     answer = ask_as("ann").json()
     assert answer["total"] == counted(mine)
@@ -202,13 +206,18 @@ def test_an_owners_key_has_the_clicks_that_were_its_owners(
     for sneaky in ({"owner": "bob"}, {"owner": "-ann"}):
         assert ask_as("ann", **sneaky).json()["total"]["events"] == 0
     assert ask_as("none").json()["total"]["events"] == 0
-    assert ask_as("both").json()["total"] == counted(
-        [r for r in rows if r["link_id"]])
-    assert ask_as("all", owner="ann").json()["total"] == counted(
-        [r for r in rows if r["owner"] == "ann"])
-    # A click does not have the account of its link.
-    assert ask_as("acme").status_code == 403
-    assert ask_as("acme", country="DE").status_code == 403
+    for key, account in ("both", "acme"), ("acme", "acme"), ("shop", "shop"):
+        theirs = [r for r in rows if r["account"] == account]
+        assert ask_as(key).json()["total"] == counted(theirs)
+        assert ask_as(key, country="DE").json()["total"] == counted(
+            [r for r in theirs if r["country"] == "DE"])
+        groups = ask_as(key, group_by="account,owner", bots="include").json()["groups"]
+        assert {tuple(g["values"]): g["events"] for g in groups} == collections.Counter(
+            (account, r["owner"]) for r in theirs)
+    assert ask_as("all", account="acme", owner="ann").json()["total"] == counted(mine)
+    assert ask_as("all", account="-shop", country="DE").json()["total"] == counted(
+        [r for r in rows if r["account"] != "shop" and r["country"] == "DE"])
+    assert ask_as("all", owner="ann").status_code == 400
 
 
 def test_how_much_is_looked_at_is_bounded(aggregator, rows):

@@ -73,8 +73,8 @@ def is_settled(made, rows, links=LINKS):
                     counted(rows, bots):
                 return False
         for owner in OWNERS:
-            if ask_range(made, FROM, TO, owner=owner, interval="month")["total"] != \
-                    counted(of_owner(rows, owner)):
+            if ask_range(made, FROM, TO, account="acme", owner=owner,
+                         interval="month")["total"] != counted(of_owner(rows, owner)):
                 return False
         # The days are settled after the hours.
         return all(
@@ -217,7 +217,7 @@ def test_a_visitor_of_dropped_days_is_in_no_set_and_in_no_state(
     made = keeper()
     wait_gone(clickhouse)
     before = {name: ask_range(made, FROM, TO, group_by=name, bots="include")
-              for name in ("country", "ua_family", "tag", "link", "owner")}
+              for name in ("country", "ua_family", "tag", "link", "account")}
     links = {(link, bots): ask_range(made, FROM, TO, link_id=link, bots=bots)
              for link in LINKS for bots in ("exclude", "include")}
 
@@ -341,7 +341,7 @@ def test_a_link_is_forgotten_with_its_visitors_and_its_texts(
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("params", [{}, {"country": "-XX"}, {"owner": "ann,bob"}])
+@pytest.mark.parametrize("params", [{}, {"country": "-XX"}, {"account": "acme", "owner": "ann,bob"}])
 def test_a_link_that_is_forgotten_is_not_among_the_busiest(
         keeper, world, forget, params):  # noqa: F811
     rows = some_clicks(7, 200, [(FROM, FROM + DAY)], links=LINKS)
@@ -361,8 +361,8 @@ def test_a_link_that_is_forgotten_is_not_among_the_busiest(
 
 def assert_counted_of_all(made, rows):
     for owner in OWNERS:
-        assert ask_range(made, FROM, TO, owner=owner, bots="include")["total"] == \
-            counted(of_owner(rows, owner), "include")
+        assert ask_range(made, FROM, TO, account="acme", owner=owner, bots="include")[
+            "total"] == counted(of_owner(rows, owner), "include")
     assert ask_range(made, FROM, TO, bots="include")["total"] == counted(rows, "include")
 
 

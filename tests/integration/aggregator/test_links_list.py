@@ -39,7 +39,8 @@ def make_version(chance, link_id, code, created_ms, version, **fields):
         "expires_at": 0,
         "url": f"https://{chance.choice(WORDS)}.example/"
                f"{chance.choice(WORDS)}?n={chance.randrange(50)}",
-        "redirect_status": 302, "owner": chance.choice(OWNERS),
+        "redirect_status": 302, "account": "shop" if link_id % 5 == 0 else "acme",
+        "owner": chance.choice(OWNERS),
         "campaign": chance.choice(CAMPAIGNS),
         "tags": chance.sample(TAGS, chance.choice([0, 1, 1, 3])),
         "domain": chance.choice(["", "main", "shop"]),
@@ -214,7 +215,7 @@ def test_the_newest_link_of_a_code_is_its_present_one(aggregator, archive):
         newest[link["code"]] = max(newest.get(link["code"], 0),
                                    link["link_id"])
     made = aggregator()
-    for filters in {}, {"owner": "ann"}, {"created_to": START_MS // 1000 + 9}:
+    for filters in {}, {"account": "acme", "owner": "ann"}, {"created_to": START_MS // 1000 + 9}:
         links = pages(made, 7, **filters)
         assert links and all(
             link["current"] == (newest[link["code"]] == int(link["link_id"]))
@@ -237,7 +238,8 @@ def some_filters(chance):
         "created_to": lambda: START_MS // 1000 + 100 + chance.randrange(9999),
     }
     names = chance.sample(sorted(drawn), chance.choice([0, 1, 1, 2, 3]))
-    return {name: drawn[name]() for name in names}
+    of = {"account": chance.choice(["acme", "shop"])} if "owner" in names else {}
+    return {**of, **{name: drawn[name]() for name in names}}
 
 
 @pytest.mark.proof
@@ -277,13 +279,13 @@ def test_old_links_are_found_behind_very_many_new_ones(aggregator, archive):
     chance = random.Random(4)
     newer_ms = 1_810_000_000_000
     archive.insert([make_version(chance, n, f"c{n}", created_ms + n * 1000, 1,
-                                 owner="ann", tags=["rare"], state="live",
+                                 account="acme", owner="ann", tags=["rare"], state="live",
                                  url=f"https://needle.example/{n}")
                     for created_ms, numbers in ((START_MS, range(1, 31)),
                                                 (newer_ms, range(31, 51)))
                     for n in numbers])
     archive.insert([make_version(chance, 7, "c7", START_MS + 7000, 2,
-                                 owner="bob", tags=[], url="https://b.example",
+                                 account="acme", owner="bob", tags=[], url="https://b.example",
                                  description="")])
     archive.clickhouse.query(
         "INSERT INTO links (code, link_id, version, created_at, url) SELECT "
@@ -292,17 +294,17 @@ def test_old_links_are_found_behind_very_many_new_ones(aggregator, archive):
     made = aggregator()
     expected = [str(n) for n in range(50, 0, -1) if n != 7]
     old = {"created_to": START_MS // 1000 + 100}
-    for filters in ({"owner": "ann"}, {"tag": "rare"}, {"q": "NEEDLE"},
+    for filters in ({"account": "acme", "owner": "ann"}, {"tag": "rare"}, {"q": "NEEDLE"},
                     {"q": "needle", "owner": "ann"},
-                    {"owner": "ann", "tag": "rare", "state": "live"},
-                    {"owner": "ann", **old},
+                    {"account": "acme", "owner": "ann", "tag": "rare", "state": "live"},
+                    {"account": "acme", "owner": "ann", **old},
                     {"state": "live", "tag": "rare", **old}):
         wanted = expected[20:] if "created_to" in filters else expected
         for limit in (1, 8, 100):
             assert ids(pages(made, limit, **filters)) == wanted, filters
     for n in (9, 40):
         assert ids(pages(made, 8, url=f"https://needle.example/{n}")) == [str(n)]
-    assert ids(pages(made, 8, owner="bob")) == ["7"]
+    assert ids(pages(made, 8, account="acme", owner="bob")) == ["7"]
 
 
 def test_a_url_is_found_as_people_write_it(aggregator, archive):
@@ -334,14 +336,14 @@ ODD = ["' OR 1=1 --", "\\' OR 1=1 --", "%", "%%", "_", "\\", "\\\\", "\\%",
 def test_no_text_is_more_than_text(aggregator, archive, texts):
     chance = random.Random(5)
     fields = [row for text in texts for row in (
-        dict(owner=text), dict(campaign=text), dict(tags=["x", text]),
+        dict(account="acme", owner=text), dict(campaign=text), dict(tags=["x", text]),
         dict(domain=text), dict(url="https://example.com/" + text),
         dict(description=f"a{text}b"), {})]
     archive.insert([make_version(chance, n + 1, f"c{n}", START_MS + n, 1, **row)
                     for n, row in enumerate(fields)])
     made = aggregator()
     for text in texts:
-        for filters in ({"owner": text}, {"campaign": text}, {"tag": text},
+        for filters in ({"account": "acme", "owner": text}, {"campaign": text}, {"tag": text},
                         {"domain": text}, {"q": text}, {"q": f"a{text}b"},
                         {"url": "https://example.com/" + text}, {"url": text}):
             answer = ask(made, "/v1/links", **filters)
@@ -388,12 +390,12 @@ def test_pages_hold_still_while_links_are_made_and_edited(aggregator, archive):
     archive.insert([dict(row, version=9, owner="kept")
                     for row in archive.newest().values()
                     if row["link_id"] % 3])
-    before, kept = archive.listed(), archive.listed(owner="kept")
+    before, kept = archive.listed(), archive.listed(account="acme", owner="kept")
     new = iter(range(10_000, 20_000))
 
     def change():
         rows = [make_version(chance, n, f"new{n}", START_MS + 10 ** 8 + n, 1,
-                             owner="kept")
+                             account="acme", owner="kept")
                 for n in (next(new), next(new))]
         for row in chance.sample(list(archive.newest().values()), 5):
             rows.append(dict(row, version=row["version"] + 1,
@@ -402,7 +404,7 @@ def test_pages_hold_still_while_links_are_made_and_edited(aggregator, archive):
 
     made = aggregator()
     assert ids(pages(made, 17, change)) == before
-    assert [i for i in ids(pages(made, 17, change, owner="kept"))
+    assert [i for i in ids(pages(made, 17, change, account="acme", owner="kept"))
             if int(i) < 10_000 or int(i) >= 1 << 42] == kept
 
 
@@ -434,11 +436,11 @@ def test_the_last_page_says_so(aggregator, archive):
 def test_a_cursor_is_of_its_question_only(aggregator, archive):
     fill(archive, 9, 60)
     made = aggregator()
-    asked = {"owner": "ann", "created_to": "2030-01-01"}
+    asked = {"account": "acme", "owner": "ann", "created_to": "2030-01-01"}
     answer = ask(made, "/v1/links", limit=1, **asked)
     cursor = answer["next"]
     assert ask(made, "/v1/links", limit=2, cursor=cursor, **asked)["links"]
-    for other in ({}, {"owner": "ann"}, {**asked, "owner": "Ann"},
+    for other in ({}, {"account": "acme", "owner": "ann"}, {**asked, "owner": "Ann"},
                   {**asked, "tag": "a"}, {**asked, "created_to": "2030-01-02"},
                   {**asked, "sort": "clicks"}):
         refused(made, "cursor: damaged, or of an answer to other",
@@ -526,8 +528,8 @@ def test_by_clicks_are_those_of_people_on_the_days_counted(
     expected = by_clicks(archive, counts)
     for limit in limits:
         assert clicks_of(pages(made, limit, sort="clicks")) == expected
-    for filters in ({"owner": "ann"}, {"state": "live"}, {"q": "shop"},
-                    {"owner": "nobody"}):
+    for filters in ({"account": "acme", "owner": "ann"}, {"state": "live"}, {"q": "shop"},
+                    {"account": "acme", "owner": "nobody"}):
         assert clicks_of(pages(made, few, sort="clicks", **filters)) == \
             by_clicks(archive, counts, **filters)
     days = ask(made, "/v1/links", sort="clicks")["counted"]
@@ -638,8 +640,8 @@ def test_parts_that_have_no_projection_yet_are_listed_alike(
     made = aggregator()
     days_settled(archive, sum(counts.values()) + 4 * len(counts))
 
-    for filters in ({}, {"owner": "ann"}, {"owner": "ann", "state": "live"},
-                    {"owner": "ann", "tag": "a"}, {"tag": "a"}, {"q": "shop"}):
+    for filters in ({}, {"account": "acme", "owner": "ann"}, {"account": "acme", "owner": "ann", "state": "live"},
+                    {"account": "acme", "owner": "ann", "tag": "a"}, {"tag": "a"}, {"q": "shop"}):
         assert ids(pages(made, 7, **filters)) == \
             archive.listed(**filters), filters
         assert clicks_of(pages(made, 7, sort="clicks", **filters)) == \

@@ -14,8 +14,8 @@ from support.spaces import (
     USUAL, aliases, hashes, sequence, snowflakes, with_key)
 from support.sse import Stream
 
-KEYS = {"boss": "admin", "eye": "read", "ann": "read owners=ann",
-        "bob": "read owners=bob", "acme": "create,read-own account=acme",
+KEYS = {"boss": "admin", "eye": "read accounts=*", "ann": "read account=acme owners=ann",
+        "bob": "read account=shop owners=bob", "acme": "create,read-own account=acme",
         "shop": "create,read-own account=shop"}
 RANGE = f"from={rfc3339(FROM)}&to={rfc3339(TO)}"
 SPACES = ["s7", "h6", "flakes", "names"]
@@ -171,7 +171,7 @@ def test_a_link_in_a_block_is_found_by_its_id(api, made):
 
 def test_a_stream_of_a_new_link_begins(api, kafka, aggregator, sections):
     made = aggregator(kafka={"topic_live": kafka.create_topic("live", 1)})
-    link = api.create(owner="ann")
+    link = api.create(key="acme", owner="ann")
 
     stream = Stream(made.url, key="ann", code=link["code"])
     stream.ready()
@@ -267,7 +267,7 @@ def in_time(made, link):
 @pytest.mark.proof
 def test_without_redis_only_the_archives_links_are_told(own_redis, api, made,
                                                         known):
-    link, hidden = api.create(owner="ann"), api.create(owner="bob")
+    link, hidden = api.create(key="acme", owner="ann"), api.create(key="shop", owner="bob")
     known.link(hidden["code"], int(hidden["link_id"]), owner="bob",
                account="shop", creator="shop")
     none_of(made, link)

@@ -18,7 +18,11 @@ FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-11-02T00:00:00Z")
 DAY = 86400
 LINKS = (1, 2, 3)
 PATIENCE = 120
-OWNERS = ("ann", "bob")
+OWNERS = ("ann", "bob")  # in the account acme; shop has owners of these names, too
+
+
+def of_owner(rows, owner, account="acme"):
+    return [r for r in rows if (r["account"], r["owner"]) == (account, owner)]
 
 
 def wait_looked_up(asker, rows):
@@ -59,14 +63,14 @@ class Asker:
     def ask_both(self, owner, **params):
         """The answers must be the same for both keys."""
         answer = self.ask(owner, **params)
-        filtered = self.ask("all", owner=owner, **params)
+        filtered = self.ask("all", account="acme", owner=owner, **params)
         for member in "complete_until", "revision":
             assert answer.pop(member) and filtered.pop(member)
         assert answer == filtered
         return answer
 
-    def problem(self, owner, start=FROM, end=TO, **params):
-        answer = self._get(owner, "/v1/clicks", start, end, params)
+    def problem(self, key, start=FROM, end=TO, **params):
+        answer = self._get(key, "/v1/clicks", start, end, params)
         assert answer.status_code == 400, answer.text
         return answer.json()["detail"]
 
@@ -76,7 +80,7 @@ class Asker:
 
 def assert_answers(asker, rows, dimensions=DIMENSIONS):
     for owner in OWNERS:
-        mine = [r for r in rows if r["owner"] == owner and r["link_id"]]
+        mine = of_owner(rows, owner)
         for zone, interval, bots in (
                 ("UTC", "hour", "exclude"), ("Asia/Kathmandu", "day", "include"),
                 ("Europe/Berlin", "hour", "only"), ("UTC", "month", "exclude")):
@@ -107,6 +111,26 @@ def assert_groups(asker, owner, rows, start, end, dimensions):
         assert answer["total"] == counted(rows, bots)
 
 
+def assert_account(asker, key, rows):
+    """The key sees a whole account: its total, each group, and its owners by
+    name, also by a filter of a key that sees all."""
+    account = rows[0]["account"]
+    for owners in rows, of_owner(rows, "ann", account):
+        more = {} if owners is rows else {"owner": "ann"}
+        for bots in "exclude", "include":
+            answer = asker.ask(key, bots=bots, group_by="owner", **more)
+            assert answer["total"] == counted(owners, bots)
+            assert {g["value"]: g["clicks"] for g in answer["groups"]} == {
+                owner: counted(of_owner(owners, owner, account), bots)["clicks"]
+                for owner in {r["owner"] for r in owners}}
+        assert asker.ask("all", account=account, **more)["total"] == counted(owners)
+    for name in "country", "tag", "asn":
+        assert_groups(asker, key, rows, FROM, TO, [name])
+    assert asker.ask(key, account="other", group_by="country")["total"] == counted([])
+    assert [(int(link["link_id"]), link["clicks"]) for link in asker.ask(
+        key, path="/v1/top")["links"]] == top_of(rows, "exclude")
+
+
 @pytest.fixture
 def world(migrated):
     for link in LINKS:
@@ -115,10 +139,12 @@ def world(migrated):
 
 
 def clicks(seed, count, windows):
-    """Clicks without a link have no owner."""
+    """Clicks without a link have no owner; a quarter is another account's."""
     rows = some_clicks(seed, count, windows, links=(0, *LINKS))
-    for row in rows:
+    for number, row in enumerate(rows):
         row["owner"] = row["owner"] if row["link_id"] else ""
+        if row["link_id"] and number % 4 == 0:
+            row["account"] = "shop"
     return rows
 
 
@@ -127,9 +153,11 @@ def make(migrated, redis, program, workdir):
     """make(...): groups of owners are read from their tables unless it is set
     otherwise."""
     path = workdir / "api.keys"
-    path.write_text("".join(key_line(o, f"read owners={o}") for o in OWNERS) +
-                    key_line("both", "read owners=bob,ann") +
-                    key_line("all", "read"))
+    path.write_text("".join(key_line(o, f"read account=acme owners={o}") for o in OWNERS) +
+                    key_line("both", "read account=acme owners=bob,ann") +
+                    key_line("acme", "read account=acme") +
+                    key_line("shop", "read-own account=shop") +
+                    key_line("all", "read accounts=*"))
 
     def made(clickhouse=None, **settings):
         return program("aggregator", {
@@ -150,12 +178,12 @@ def test_copied_days_are_what_was_counted_by_hand(make, world, clickhouse):
                == len(days_of(rows)))
     asker = Asker(made)
     assert_answers(asker, rows)
-    both = [r for r in rows if r["link_id"]]
-    answer = requests.get(
-        made.url + "/v1/clicks", timeout=60,
-        headers={"Authorization": "Bearer both"},
-        params={"from": rfc3339(FROM), "to": rfc3339(TO), "group_by": "country"})
-    assert answer.json()["total"] == counted(both)
+    for key, account in ("both", "acme"), ("acme", "acme"), ("shop", "shop"):
+        assert_account(asker, key, [r for r in rows if r["account"] == account])
+    # A key that sees all accounts names one beside owners.
+    for params in {"owner": "ann"}, {"group_by": "owner"}, {
+            "owner": "ann", "account": "acme,shop"}, {"owner": "ann", "account": "-shop"}:
+        assert "expected one account=NAME" in asker.problem("all", **params)
     few = asker.ask("ann", group_by="country", limit=2)
     assert sum(g["clicks"] for g in few["groups"]) + few["rest"]["clicks"] == \
         few["total"]["clicks"]
@@ -181,7 +209,7 @@ def test_days_that_changed_are_read_from_clicks_until_they_are_copied_again(
     asker = Asker(made)
     wait_copied(clickhouse, "owner_day", rows, but=days_of(late))
     for owner in OWNERS:
-        count = sum(r["owner"] == owner for r in rows + late)
+        count = len(of_owner(rows + late, owner))
         eventually(lambda o=owner, n=count: asker.events(o) == n)
     assert_answers(asker, rows + late, ("outcome", "tag"))
     assert made.stop() == 0
@@ -204,7 +232,7 @@ def test_days_that_changed_are_read_from_clicks_until_they_are_copied_again(
 def test_few_rows_have_visitors_of_each_value(make, world, clickhouse):
     rows = clicks(4, 300, [(FROM, FROM + 2 * DAY)])
     world.insert(rows)
-    mine = [r for r in rows if r["owner"] == "ann"]
+    mine = of_owner(rows, "ann")
     for most, known in ((1000000, True), (100, False)):
         made = make(owner_rows_max=most)
         wait_copied(clickhouse, "owner_day", rows)
@@ -239,7 +267,7 @@ def test_what_is_read_of_rows_for_an_owner_is_by_their_links(make, world, clickh
     for params in {"group_by": "country,device_class"}, {"verdict": "human"}:
         total = counted([row for row in rows if row["verdict"] == "human"]
                         if "verdict" in params else rows)
-        for key, more in ("ann", {}), ("all", {"owner": "ann"}):
+        for key, more in ("ann", {}), ("all", {"account": "acme", "owner": "ann"}):
             answer = asker.ask(key, FROM, FROM + DAY, **params, **more)
             assert answer["total"] == total
     assert "raw_rows_max" in asker.problem("bob", FROM, FROM + DAY,
@@ -271,7 +299,7 @@ def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
     made = make(values_max=5)
     wait_copied(clickhouse, "owner_day", rows)
     for owner in OWNERS:
-        mine = [r for r in rows if r["owner"] == owner]
+        mine = of_owner(rows, owner)
         kept = collections.Counter()
         for day in days_of(rows):
             counts = collections.Counter(
@@ -296,16 +324,17 @@ def test_of_many_visitors_digests_that_are_alike_are_allowed_for(make, world, cl
     made = make()
     wait_copied(clickhouse, "owner_day", rows)
     asker = Asker(made)
-    eventually(lambda: asker.events("ann") == sum(r["owner"] == "ann" for r in rows))
+    eventually(lambda: asker.events("ann") == len(of_owner(rows, "ann")))
     # A thousand of three million visitors share a digest with another one.
     attempt = copied_days(clickhouse, "owner_day")[FROM]
     clickhouse.query(
-        "INSERT INTO owner_slots (owner, slot, attempt, events, clicks, people) SELECT "
-        f"'ann', toDateTime({FROM} + 900 * (number % 96)), {attempt}, count(), count(), "
+        "INSERT INTO owner_slots (account, owner, slot, attempt, events, clicks, people) "
+        f"SELECT 'acme', 'ann', toDateTime({FROM} + 900 * (number % 96)), {attempt}, count(), count(), "
         "arraySort(groupUniqArray(toUInt32(bitShiftRight(cityHash64(number), 32)))) "
         "FROM numbers(3000000) GROUP BY number % 96")
     digests = clickhouse.value(
-        "SELECT uniqCombined64Array(17)(people) FROM owner_slots WHERE owner = 'ann'")
+        "SELECT uniqCombined64Array(17)(people) FROM owner_slots "
+        "WHERE (account, owner) = ('acme', 'ann')")
     allowed_for = round(-2**32 * math.log1p(-digests / 2**32))
     assert allowed_for > digests + 1000
     # The copied days are looked up every watermark_every: before that, rows are
@@ -334,7 +363,7 @@ def test_a_day_of_which_rows_are_gone_is_not_copied(make, world, clickhouse):
 def assert_copied(made, clickhouse, rows):
     wait_copied(clickhouse, "owner_day", rows)
     for owner in OWNERS:
-        count = sum(r["owner"] == owner for r in rows)
+        count = len(of_owner(rows, owner))
         eventually(lambda o=owner, n=count: Asker(made).events(o) == n)
     assert_answers(Asker(made), rows, ("country", "tag"))
 

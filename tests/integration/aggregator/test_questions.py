@@ -73,7 +73,7 @@ def test_the_query_of_an_overdue_answer_is_ended(slow, redis, program, clickhous
 def test_a_key_has_so_many_questions_at_once(aggregator, slow, clickhouse,
                                              workdir):
     path = workdir / "api.keys"
-    path.write_text(key_line("one", "read") + key_line("two", "read"))
+    path.write_text(key_line("one", "read accounts=*") + key_line("two", "read accounts=*"))
     made = aggregator(workers=1, key_questions_max=3, keys_file=str(path),
                       answer_timeout="10m")
     conns = [begin(made, key="one") for _ in range(3)]
@@ -95,7 +95,7 @@ def test_a_key_has_so_many_questions_at_once(aggregator, slow, clickhouse,
 
 def keys_of(workdir, *names):
     path = workdir / "api.keys"
-    path.write_text("".join(key_line(name, "read") for name in names))
+    path.write_text("".join(key_line(name, "read accounts=*") for name in names))
     return str(path)
 
 

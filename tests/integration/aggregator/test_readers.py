@@ -74,14 +74,14 @@ class Truth:
             self.add(f"visits of {link}", "/v1/visit-statistics", {"link_id": link},
                      visits, self.visits(mine), settled_only=True)
         for owner in OWNERS:
-            mine = of_owner(rows, owner)
-            self.add(f"owner {owner}", "/v1/clicks", {"owner": owner}, numbers,
+            mine, of = of_owner(rows, owner), {"account": "acme", "owner": owner}
+            self.add(f"owner {owner}", "/v1/clicks", of, numbers,
                      by_interval(mine, "hour", "UTC"))
             for name in ("country", "device_class"):
                 self.add(f"{name} of {owner}", "/v1/clicks",
-                         {"owner": owner, "group_by": name, "interval": "day"},
+                         {**of, "group_by": name, "interval": "day"},
                          groups, self.clicks(mine, name))
-            self.add(f"top of {owner}", "/v1/top", {"owner": owner}, links_of,
+            self.add(f"top of {owner}", "/v1/top", of, links_of,
                      self.clicks(mine, "link_id"))
         self.add("hours", "/v1/clicks", {}, numbers, by_interval(rows, "hour", "UTC"),
                  settled_only=True)

@@ -85,7 +85,7 @@ def test_spaces_are_those_of_links_and_runs(aggregator, runs):
 
 def test_both_are_for_admins(aggregator, runs, workdir):
     path = workdir / "api.keys"
-    path.write_text(key_line("boss", "admin") + key_line("any", "read"))
+    path.write_text(key_line("boss", "admin") + key_line("any", "read accounts=*"))
     made = aggregator(keys_file=str(path))
     for route in ("/v1/reclaim-runs", "/v1/spaces"):
         for key, status in (("boss", 200), ("any", 403), ("none", 401)):

@@ -191,7 +191,7 @@ def sent_twice(rng, clicks, now):
 
 
 QUESTIONS = ({}, {"link_id": 1}, {"link_id": 2, "group_by": "country"},
-             {"owner": "ann"}, {"country": "DE"}, {"group_by": "utm_source"},
+             {"account": "acme", "owner": "ann"}, {"country": "DE"}, {"group_by": "utm_source"},
              {"tz": "Asia/Kolkata", "interval": "day"})
 
 
@@ -209,7 +209,7 @@ def intervals(answer):
 
 def is_about(row, question):
     return all(str(row[name]) == str(value) for name, value in question.items()
-               if name in ("link_id", "owner", "country"))
+               if name in ("link_id", "account", "owner", "country"))
 
 
 class Watch:

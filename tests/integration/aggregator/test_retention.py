@@ -31,10 +31,13 @@ def answers(made):
         said[name, bots] = ask_range(made, FROM, TO, group_by=name, bots=bots,
                                      interval="day")
     for owner in OWNERS:
-        said[owner] = ask_range(made, FROM, TO, owner=owner, interval="hour")
+        said[owner] = ask_range(made, FROM, TO, account="acme", owner=owner,
+                                interval="hour")
         for name in "tag", "utm_source":
-            said[name, owner] = ask_range(made, FROM, TO, owner=owner, group_by=name)
-        said["top", owner] = ask_range(made, FROM, TO, path="/v1/top", owner=owner)
+            said[name, owner] = ask_range(made, FROM, TO, account="acme", owner=owner,
+                                          group_by=name)
+        said["top", owner] = ask_range(made, FROM, TO, path="/v1/top", account="acme",
+                                       owner=owner)
     for bots in ("exclude", "include", "only"):
         said["top", bots] = ask_range(made, FROM, TO, path="/v1/top", bots=bots)
     return {key: bare(answer) for key, answer in said.items()}
@@ -426,8 +429,8 @@ def test_what_needs_rows_names_the_first_day_that_is_kept(keeper, world, clickho
                                    **{"to": rfc3339(FROM + DAY)})
     # An owner's answers by a dimension need whole days.
     assert "by one dimension of whole UTC days" in problem(
-        made, owner="ann", group_by="country", to=rfc3339(TO - 3600))
-    assert ask_range(made, FROM, TO - 3600, owner="ann")["total"]["events"] > 0
+        made, account="acme", owner="ann", group_by="country", to=rfc3339(TO - 3600))
+    assert ask_range(made, FROM, TO - 3600, account="acme", owner="ann")["total"]["events"] > 0
     # Questions from that day on are answered.
     assert ask_range(made, TO, TO + DAY, country="DE")["total"]["events"] == 0
 

@@ -145,10 +145,10 @@ MORE = "INSERT INTO stats_hourly SELECT * REPLACE(value || '!' AS value) " \
 
 @pytest.mark.proof
 @pytest.mark.parametrize("change, dimension", [
-    (LESS, "owner"), (MORE, "country"),
+    (LESS, "account"), (MORE, "country"),
     *(pytest.param(change, dimension, marks=pytest.mark.long)
       for change, dimension in ((LESS, "total"), (MORE, "total"),
-                                (LESS, "country"), (MORE, "owner")))])
+                                (LESS, "country"), (MORE, "account")))])
 def test_an_hour_whose_dimensions_differ_is_computed_again(
         aggregator, migrated, proxy, change, dimension):
     """The state is as if they had been counted at different times, or one was lost."""

@@ -104,10 +104,11 @@ def test_what_grows_is_compared_with_the_range_before(aggregator, rows):
 @pytest.mark.proof
 def test_an_owner_has_the_top_of_what_was_his(aggregator, rows, workdir):
     path = workdir / "api.keys"
-    path.write_text(key_line("ann", "read owners=ann") +
-                    key_line("all", "read") +
-                    key_line("none", "read owners=carol") +
-                    key_line("acme", "read-own owners=ann account=acme"))
+    path.write_text(key_line("ann", "read account=acme owners=ann") +
+                    key_line("all", "read accounts=*") +
+                    key_line("none", "read account=acme owners=carol") +
+                    key_line("acme", "read-own account=acme") +
+                    key_line("shop", "read account=shop"))
     made = aggregator(keys_file=str(path))
 
     def ask_as(key, **params):
@@ -116,7 +117,7 @@ def test_an_owner_has_the_top_of_what_was_his(aggregator, rows, workdir):
             headers={"Authorization": f"Bearer {key}"},
             params={"from": rfc3339(FROM), "to": rfc3339(TO), **params})
 
-    mine = [r for r in rows if r["owner"] == "ann"]
+    mine = [r for r in rows if (r["account"], r["owner"]) == ("acme", "ann")]
     answer = ask_as("ann").json()
     assert told(answer) == top_of(mine, "exclude")
     for link in answer["links"]:
@@ -124,14 +125,19 @@ def test_an_owner_has_the_top_of_what_was_his(aggregator, rows, workdir):
         hers_now = number in LINKS[:-5] and number % 2
         # The target of a link that was hers once is visible only to its present owner.
         assert link["url"] == (f"https://example.com/{number}" if hers_now else "")
-        assert link["owner"] == "ann" and link["code"] == f"code{number}"
+        assert (link["account"], link["owner"]) == ("acme", "ann")
+        assert link["code"] == f"code{number}"
     assert told(ask_as("ann", country="DE", bots="include").json()) == top_of(
         [r for r in mine if r["country"] == "DE"], "include")
     growing = ask_as("ann", sort="growth", **{"from": rfc3339(MIDDLE)}).json()
     assert told(growing) == top_of(mine, "exclude", MIDDLE, FROM)
     assert ask_as("ann", owner="bob").json()["links"] == []
     assert ask_as("none").json()["links"] == []
-    assert ask_as("acme").status_code == 403
+    for key in "acme", "shop":
+        theirs = [r for r in rows if r["account"] == key]
+        assert told(ask_as(key).json()) == top_of(theirs, "exclude")
+        assert told(ask_as("all", account=key, country="DE").json()) == top_of(
+            [r for r in theirs if r["country"] == "DE"], "exclude")
     for link in ask_as("all").json()["links"]:
         assert bool(link["url"]) == (int(link["link_id"]) in LINKS[:-5])
 
@@ -159,13 +165,15 @@ def test_the_archive_may_have_more_links_than_rows_are_read(
                        verdict="human") for n in range(1, 201)]
     migrated.insert(rows)
     clickhouse.query(
-        "INSERT INTO links (code, link_id, version, state, url, owner) SELECT "
+        "INSERT INTO links (code, link_id, version, state, url, account, owner) SELECT "
         "concat('code', toString(number + 1)), number + 1, 1, 'live', "
-        "'https://example.com/', 'ann' FROM numbers(60000)")
+        "'https://example.com/', 'acme', 'ann' FROM numbers(60000)")
     path = workdir / "api.keys"
-    path.write_text(key_line("ann", "read owners=ann") + key_line("all", "read"))
+    path.write_text(key_line("ann", "read account=acme owners=ann") +
+                    key_line("all", "read accounts=*"))
     made = aggregator(raw_rows_max=30000, keys_file=str(path))
-    for key, params in ("ann", {}), ("all", {"country": "-XX"}), ("all", {"owner": "ann"}):
+    for key, params in ("ann", {}), ("all", {"country": "-XX"}), (
+            "all", {"account": "acme", "owner": "ann"}):
         answer = requests.get(
             made.url + "/v1/top", timeout=60, headers={"Authorization": f"Bearer {key}"},
             params={"from": rfc3339(FROM), "to": rfc3339(TO), "limit": 200, **params})

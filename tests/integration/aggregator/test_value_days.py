@@ -34,10 +34,21 @@ def wait_read(made, rows, **of):
 def clicks(seed, count, windows=((FROM, TO),)):
     """Clicks without a link have no owner, and are no redirects."""
     rows = some_clicks(seed, count, windows, links=LINKS)
-    for row in rows:
+    for number, row in enumerate(rows):
         if not row["link_id"]:
             row.update(owner="", outcome="not_found")
+        elif number % 4 == 0:
+            row["account"] = "shop"  # its owners have the same names
     return rows
+
+
+def named(owner):
+    return {"account": "acme", "owner": owner}
+
+
+def chosen(rows, of):
+    """Returns the rows that are the account's and owner's, or all."""
+    return [r for r in rows if all(r[name] == value for name, value in of.items())]
 
 
 @pytest.fixture
@@ -73,9 +84,9 @@ def assert_groups(made, rows, start, end, name, bots, **of):
 def assert_answers(made, rows, dimensions=DAILY):
     low, high = FROM + DAY + 900, FROM + 3 * DAY + 4500
     inside = [r for r in rows if low * 1000 <= r["ts_ms"] < high * 1000]
-    for of in ({}, *({"owner": owner} for owner in OWNERS)):
+    for of in ({}, *(named(owner) for owner in OWNERS)):
         def mine(some):
-            return [r for r in some if not of or r["owner"] == of["owner"]]
+            return chosen(some, of)
         for number, name in enumerate(dimensions):
             bots = BOTS[number % 3]
             assert_groups(made, mine(rows), FROM, TO, name, bots, **of)
@@ -98,7 +109,7 @@ def test_values_of_days_are_those_counted_by_hand(make, world, clickhouse):
     eventually(lambda: made.metric("shortloop_aggregator_value_days_total")
                == len(days_of(rows)))
     wait_read(made, rows)
-    wait_read(made, rows, owner="ann")
+    wait_read(made, rows, **named("ann"))
     assert_answers(made, rows)
     few = ask_range(made, FROM, TO, group_by="region", limit=1)
     assert len(few["groups"]) == 1
@@ -115,7 +126,7 @@ def test_values_of_days_are_those_counted_by_hand(make, world, clickhouse):
 @pytest.mark.proof
 def test_a_key_of_an_owner_has_the_values_of_that_owner(make, world, clickhouse, workdir):
     path = workdir / "api.keys"
-    path.write_text("".join(key_line(o, f"read owners={o}") for o in OWNERS))
+    path.write_text("".join(key_line(o, f"read account=acme owners={o}") for o in OWNERS))
     rows = clicks(2, 300, [(FROM, FROM + 2 * DAY)])
     world.insert(rows)
     made = make(keys_file=str(path))
@@ -130,7 +141,7 @@ def test_a_key_of_an_owner_has_the_values_of_that_owner(make, world, clickhouse,
     for owner in OWNERS:
         eventually(lambda o=owner: all(g["visitors"] is None for g in ask(o)["groups"]),
                    PATIENCE, what="the copied days to be read")
-        mine = [r for r in rows if r["owner"] == owner]
+        mine = chosen(rows, named(owner))
         answer = ask(owner)
         assert {g.pop("value"): without_visitors(g) for g in answer["groups"]} == \
             groups_of(mine, "utm_campaign")
@@ -157,8 +168,8 @@ def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
     world.insert(rows)
     made = make(values_max=5)
     wait_copied(clickhouse, "value_day", rows)
-    for of in {}, {"owner": "bob"}:
-        mine = [r for r in rows if not of or r["owner"] == "bob"]
+    for of in {}, named("bob"):
+        mine = chosen(rows, of)
         kept = collections.Counter()
         for day in days_of(rows):
             counts = collections.Counter(
@@ -196,8 +207,8 @@ def test_days_that_changed_are_read_from_rows_until_they_are_copied_again(
 
     def is_counted(of):
         return ask_range(made, FROM, TO, group_by="region", **of)["total"]["events"] == \
-            sum(not of or r["owner"] == of["owner"] for r in rows + late)
-    for of in {}, {"owner": "ann"}, {"owner": "bob"}:
+            len(chosen(rows + late, of))
+    for of in {}, named("ann"), named("bob"):
         eventually(lambda o=of: is_counted(o))
     assert_answers(made, rows + late, ("asn", "os_version", "utm_source"))
     assert made.stop() == 0
@@ -244,9 +255,9 @@ def assert_copied(made, clickhouse, rows):
     wait_read(made, rows)
     assert_groups(made, rows, FROM, TO, "region", "include")
     for owner in OWNERS:
-        wait_read(made, rows, owner=owner)
-        assert_groups(made, [r for r in rows if r["owner"] == owner], FROM, TO, "asn",
-                      "include", owner=owner)
+        wait_read(made, rows, **named(owner))
+        assert_groups(made, chosen(rows, named(owner)), FROM, TO, "asn", "include",
+                      **named(owner))
 
 
 @pytest.mark.long

@@ -18,7 +18,7 @@ Link = message("link.proto", "shortloop.Link")
 LOGIN = "https://bank.example/login"
 
 KEYS = {"boss": "admin", "victim": "create,read-own",
-        "mallory": "create,read-own", "eye": "read",
+        "mallory": "create,read-own", "eye": "read accounts=*",
         "mallory-2": "create account=mallory",
         "ann": "create,read-own account=mallory owners=ann,Ann%20Smith",
         "bob": "create account=mallory owners=bob,",

@@ -16,7 +16,7 @@ BAD = "https://bad.example/login"
 
 KEYS = {"boss": "admin", "mallory": "create,read-own",
         "mallory-2": "create account=mallory",
-        "ann": "create,read-own", "eye": "read",
+        "ann": "create,read-own", "eye": "read accounts=*",
         "head": "admin account=mallory"}
 
 

@@ -13,14 +13,14 @@ from support.program import eventually
 def change_keys(api, keys_file):
     """Makes the allocator read other keys, and waits until it has."""
     def make(keys):
-        keys_file.write({**keys, "new": "read"})
+        keys_file.write({**keys, "new": "read accounts=*"})
         api.program.process.signal(signal.SIGHUP)
         eventually(lambda: api.get("0000000", key="new").status_code == 404)
     return make
 
 
 @pytest.mark.parametrize("left", [
-    {"boss": "admin"}, {**KEYS, "crm": "read"}])
+    {"boss": "admin"}, {**KEYS, "crm": "read accounts=*"}])
 def test_a_batch_does_not_outlive_what_its_key_may(api, change_keys, left):
     with Batch(api, [good(1)], keep_open=True, key="crm") as b:
         assert "code" in b.read(1)[0]

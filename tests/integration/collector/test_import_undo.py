@@ -45,11 +45,11 @@ def answers(made):
     whole = {"start": FROM - DAY, "end": FROM + 3 * DAY}
     for interval, bots in (("hour", "include"), ("day", "exclude"), ("month", "only")):
         for params in ({}, *({"link_id": n} for n in LINKS),
-                       *({"owner": name} for name in OWNERS)):
+                       *({"account": "acme", "owner": name} for name in OWNERS)):
             found[interval, bots, str(params)] = ask_range(
                 made, **whole, interval=interval, bots=bots, **params)
     for name in ("outcome", "country", "verdict", "ua_family", "region", "device_class"):
-        for params in ({}, *({"owner": name} for name in OWNERS)):
+        for params in ({}, *({"account": "acme", "owner": name} for name in OWNERS)):
             found[name, str(params)] = ask_range(
                 made, **whole, group_by=name, bots="include", limit=100, **params)
     found["top"] = ask_range(made, **whole, path="/v1/top", limit=100)

@@ -76,7 +76,8 @@ def row_of(text):
     referrer, agent = ("" if v == "-" else v for v in (referrer, agent))
     return {"ts_ms": int(when.timestamp()) * 1000, "ip": ip, "code": code,
             "outcome": outcome_of(method, int(status)), "referrer": referrer,
-            "agent": agent, "unique_identity": (ip, agent), "link_id": 0, "owner": "",
+            "agent": agent, "unique_identity": (ip, agent), "link_id": 0, "account": "",
+            "owner": "",
             "referrer_host": urllib.parse.urlsplit(referrer).hostname or "",
             "utm_source": "".join(urllib.parse.parse_qs(
                 urllib.parse.urlsplit(uri).query).get("utm_source", [""])[:1]),
@@ -104,7 +105,7 @@ class Log:
                 continue  # there was no link then
             row["link_id"] = self.links.get(row["code"], 0)
             if row["link_id"]:
-                row["owner"] = OWNERS[row["link_id"] % 2]
+                row.update(account="acme", owner=OWNERS[row["link_id"] % 2])
 
     def find_places(self):
         with maxminddb.open_database(CITY) as places:
@@ -170,7 +171,7 @@ def log(workdir, base_config, migrated):
 # The dimensions that a line or `explain` gives, of hours and of whole days.
 NAMES = ("country", "region", "city", "continent", "device_class", "outcome", "verdict",
          "verdict_reason", "ua_family", "os_family", "device_brand", "device_model",
-         "language", "referrer_host", "utm_source", "owner")
+         "language", "referrer_host", "utm_source", "account")
 
 
 def check_groups(made, log, name, bots, **params):
@@ -201,7 +202,8 @@ def check_totals(made, log):
                 [({}, log.rows)] +
                 [({"link_id": link}, log.of(link_id=link))
                  for link in log.links.values()] +
-                [({"owner": owner}, log.of(owner=owner)) for owner in OWNERS]):
+                [({"account": "acme", "owner": owner}, log.of(owner=owner))
+                 for owner in OWNERS]):
             answer = ask_range(made, log.start, log.end, tz=tz, interval=interval,
                                bots=bots, **params)
             known = params or bots != "only"
@@ -241,7 +243,7 @@ def test_every_number_of_an_imported_log_is_that_of_its_lines(
     for name, bots in itertools.product(NAMES, ("exclude", "include")):
         check_groups(made, log, name, bots)
         for owner in OWNERS:
-            check_groups(made, log, name, bots, owner=owner)
+            check_groups(made, log, name, bots, account="acme", owner=owner)
     for name, value in (("country", "US"), ("device_class", "desktop"),
                         ("outcome", "not_found"), ("verdict", "bot")):
         # A verdict filter counts every visitor with that verdict.

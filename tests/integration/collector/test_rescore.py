@@ -221,9 +221,10 @@ def test_hours_are_told_of_what_their_counts_are_made_of(clickhouse, migrated,
     assert hours_told(clickhouse) == [DAY + 3600, DAY + 7200]
 
 
-# --- runs for one owner --------------------------------------------------------
+# --- runs for one account or owner ----------------------------------------------
 
-ANN = ["--owner", "ann"]
+ACME = ["--account", "acme"]
+ANN = [*ACME, "--owner", "ann"]
 
 
 def owned_visits(owner, hours, **fields):
@@ -233,8 +234,8 @@ def owned_visits(owner, hours, **fields):
 
 
 def verdicts_of(clickhouse, owner):
-    return clickhouse.value("SELECT groupUniqArray(toString(verdict)) FROM "
-                            f"clicks WHERE owner = '{owner}'")
+    return clickhouse.value("SELECT groupUniqArray(toString(verdict)) FROM clicks "
+                            f"WHERE account = 'acme' AND owner = '{owner}'")
 
 
 def hours_told(clickhouse):
@@ -244,9 +245,9 @@ def hours_told(clickhouse):
 
 
 def unfinished(clickhouse):
-    """Returns owners of runs that were begun and not finished."""
+    """Returns accounts and owners of runs that were begun and not finished."""
     return [r["whose"] for r in clickhouse.rows(
-        "SELECT any(owner) AS whose FROM rescored GROUP BY run HAVING "
+        "SELECT any(concat(account, ' ', owner)) AS whose FROM rescored GROUP BY run HAVING "
         "countIf(state = 'done') = 0 ORDER BY whose")]
 
 
@@ -261,8 +262,10 @@ def undo_end(clickhouse):
 def test_an_owner_s_clicks_are_judged_again_and_no_others(
         clickhouse, migrated, rescore):
     migrated.insert(owned_visits("ann", 1) + owned_visits("bob", 3) +
-                    owned_visits("o'\\b", 2) + owned_visits("", 2))
-    of_others = "SELECT * FROM clicks WHERE owner != 'ann' ORDER BY offset"
+                    owned_visits("o'\\b", 2) + owned_visits("", 2) +
+                    owned_visits("ann", 1, account="shop"))
+    of_others = ("SELECT * FROM clicks WHERE (account, owner) != ('acme', 'ann') "
+                 "ORDER BY offset")
     before = clickhouse.rows(of_others)
 
     preview = rescore("2026-10-25", args=[*ANN, "--dry-run"])
@@ -275,13 +278,14 @@ def test_an_owner_s_clicks_are_judged_again_and_no_others(
     assert verdicts_of(clickhouse, "ann") == ["bot"]
     assert clickhouse.rows(of_others) == before
     assert hours_told(clickhouse) == [DAY]
-    assert clickhouse.rows("SELECT DISTINCT owner, rows FROM rescored") == [
-        {"owner": "ann", "rows": 120}]
+    assert clickhouse.rows("SELECT DISTINCT account, owner, rows FROM rescored") == [
+        {"account": "acme", "owner": "ann", "rows": 120}]
     assert ": 0 verdicts changed\n" in rescore("2026-10-25", args=ANN)
-    # The same for a name that has to be quoted, and for all others.
-    rescore("2026-10-25", args=["--owner", "o'\\b"])
-    assert counts(clickhouse) == {"bot": 360, "human": 600}
-    assert "600 verdicts changed" in rescore("2026-10-25")
+    # The same for a name that has to be quoted, for the account, and for all others.
+    rescore("2026-10-25", args=[*ACME, "--owner", "o'\\b"])
+    assert counts(clickhouse) == {"bot": 360, "human": 720}
+    assert "of links of acme, 600 verdicts changed" in rescore("2026-10-25", args=ACME)
+    assert "120 verdicts changed" in rescore("2026-10-25")
 
 
 def test_days_without_clicks_of_the_owner_are_not_counted(clickhouse, migrated,
@@ -289,9 +293,11 @@ def test_days_without_clicks_of_the_owner_are_not_counted(clickhouse, migrated,
     migrated.insert(owned_visits("bob", 1))
     for own in {"scan_codes": 0, "scan_not_found": 0}, {"scan_codes": 20}:
         output = rescore("2026-10-25", args=ANN, **own)
-        assert ": 0 days with clicks of links of ann, 0 verdicts changed" in output
-    assert "--owner: needs the name" in rescore(
-        "2026-10-25", args=["--owner", ""], ok=False)
+        assert ": 0 days with clicks of links of acme/ann, 0 verdicts changed" in output
+    for args, says in (([*ACME, "--owner", ""], "--owner: needs a name"),
+                       (["--account", ""], "--account: needs a name"),
+                       (["--owner", "ann"], "expected --account beside it")):
+        assert says in rescore("2026-10-25", args=args, ok=False)
     assert counts(clickhouse) == {"human": 120}
 
 
@@ -316,10 +322,10 @@ def test_an_owner_s_run_does_not_finish_one_over_all_owners(
     output = rescore("2026-10-25", args=ANN)
 
     assert "0 verdicts changed" in output
-    assert "a run over all owners that was stopped is still to be finished" in output
+    assert "a run over more links that was stopped is still to be finished" in output
     assert "a run that was stopped finished" not in output
     assert DAY in hours_told(clickhouse)
-    assert unfinished(clickhouse) == [""]
+    assert unfinished(clickhouse) == [" "]
     assert "a run that was stopped finished" in rescore("2026-10-25")
     assert hours_told(clickhouse) == [DAY, DAY + 3600]
     assert not unfinished(clickhouse)
@@ -329,16 +335,17 @@ def test_an_owner_s_run_is_finished_by_the_same_or_by_all_owners(
         clickhouse, migrated, rescore):
     migrated.insert(owned_visits("ann", 1) + owned_visits("bob", 2))
     rescore("2026-10-25", args=ANN)
-    rescore("2026-10-25", args=["--owner", "bob"])
+    rescore("2026-10-25", args=[*ACME, "--owner", "bob"])
+    rescore("2026-10-25", args=["--account", "shop"])
     undo_end(clickhouse)
-    assert unfinished(clickhouse) == ["ann", "bob"]
+    assert unfinished(clickhouse) == ["acme ann", "acme bob"]
 
     output = rescore("2026-10-25", args=ANN)
     assert "a run that was stopped finished" in output
-    assert "all owners" not in output
-    assert unfinished(clickhouse) == ["bob"]
+    assert "more links" not in output
+    assert unfinished(clickhouse) == ["acme bob"]
     assert hours_told(clickhouse) == [DAY]
-    assert "a run that was stopped finished" in rescore("2026-10-25")
+    assert "a run that was stopped finished" in rescore("2026-10-25", args=ACME)
     assert not unfinished(clickhouse)
     assert hours_told(clickhouse) == [DAY, DAY + 3600]
 

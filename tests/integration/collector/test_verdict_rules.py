@@ -18,10 +18,10 @@ from support.rule_files import BOT_LIST, UA_RULES
 
 DAY = instant("2026-10-25T00:00:00Z")
 RULES = [
-    {"verdict": "human", "reason": "our office", "owner": "ann",
-     "network": "203.0.113.0/24"},
-    {"verdict": "bot", "reason": "rented 'servers' \\ größe", "owner": ["ann", "o'\\b"],
-     "asn": [64500, 64501]},
+    {"verdict": "human", "reason": "our office", "account": "acme",
+     "owner": "ann", "network": "203.0.113.0/24"},
+    {"verdict": "bot", "reason": "rented 'servers' \\ größe", "account": "acme",
+     "owner": ["ann", "o'\\b"], "asn": [64500, 64501]},
     {"verdict": "monitor", "reason": "probes", "agent": ["chrome/140", "nothing"],
      "network": ["198.51.100.0/25", "2001:db8::/32"]},
 ]
@@ -44,7 +44,8 @@ def places(workdir):
 
 
 def by_hand(owner, address, asn, agent, head=False, purpose=""):
-    """Returns verdict and reason by RULES; None: none of them decides."""
+    """Returns verdict and reason by RULES; None: none of them decides.  `owner` has the
+    form account/owner."""
     ahead = ("prefetch", "purpose header") if purpose else \
         ("prefetch", "HEAD request") if head else None
     address = ipaddress.ip_address(address)
@@ -52,9 +53,9 @@ def by_hand(owner, address, asn, agent, head=False, purpose=""):
     def is_in(*networks):
         return any(address in ipaddress.ip_network(n) for n in networks
                    if ipaddress.ip_network(n).version == address.version)
-    if owner == "ann" and is_in("203.0.113.0/24"):
+    if owner == "acme/ann" and is_in("203.0.113.0/24"):
         return ahead or ("human", "rule: our office")
-    if owner in ("ann", "o'\\b") and asn in (64500, 64501):
+    if owner in ("acme/ann", "acme/o'\\b") and asn in (64500, 64501):
         return "bot", "rule: rented 'servers' \\ größe"
     if "Chrome/140" in agent and is_in("198.51.100.0/25", "2001:db8::/32"):
         return "monitor", "rule: probes"
@@ -65,15 +66,16 @@ def test_rules_decide_as_clicks_come(collector, kafka, topics, clickhouse,  # no
                                      migrated, rules, places):
     running = collector(verdict_rules=rules(), geo_files=[places])
     asked, events, number = [], [], 0
-    for owner in "ann", "bob", "o'\\b":
+    for owner in "acme/ann", "acme/bob", "acme/o'\\b", "shop/ann":
         for address in RENTED, OFFICE, PROBES, "198.51.100.127", "198.51.100.128":
             for agent in CHROME, GOOGLEBOT:
                 for outcome, prefetch in (1, ""), (5, ""), (1, "prefetch"):
                     asked.append((owner, address, agent, outcome == 5, prefetch))
                     number += 1
                     events.append(click(
-                        number, link_id=number, owner=owner, outcome=outcome,
-                        prefetch=prefetch, user_agent=agent.encode(),
+                        number, link_id=number, account=owner.split("/")[0],
+                        owner=owner.split("/")[1], outcome=outcome, prefetch=prefetch,
+                        user_agent=agent.encode(),
                         client_ip=ipaddress.ip_address(address).packed))
     kafka.produce(topics["topic_clicks"], events)
     wait_for(clickhouse, number)  # noqa: F405
@@ -98,8 +100,8 @@ def test_explain_names_the_rule(workdir, rules):
         "robots": {"list": BOT_LIST},
         "collector": {"ua_rules": UA_RULES, "verdict_rules": rules()}}))
     visits = [{"ip": PROBES, "ua": CHROME},
-              {"ip": OFFICE, "ua": GOOGLEBOT, "owner": "ann"},
-              {"ip": OFFICE, "ua": GOOGLEBOT, "owner": "ann", "method": "HEAD"},
+              {"ip": OFFICE, "ua": GOOGLEBOT, "account": "acme", "owner": "ann"},
+              {"ip": OFFICE, "ua": GOOGLEBOT, "account": "acme", "owner": "ann", "method": "HEAD"},
               {"ip": OFFICE, "ua": CHROME, "owner": "bob", "method": "GET"},
               {"ip": OFFICE, "ua": CHROME, "owner": "bob", "method": "HEAD"}]
     done = subprocess.run(
@@ -152,6 +154,7 @@ def past_clicks(count=600):
         robot = agent == GOOGLEBOT
         clicks.append(make_click(
             rng, (DAY + i * 60) * 1000, rng.choice([1, 2, 3]),
+            account=rng.choice(["acme", "acme", "shop"]),
             owner=rng.choice(["ann", "bob", "o'\\b"]),
             ip="::ffff:" + address if "." in (address := rng.choice(
                 [RENTED, OFFICE, PROBES, "198.51.100.1", "198.51.100.128"]))
@@ -165,8 +168,12 @@ def past_clicks(count=600):
     return clicks
 
 
+def is_anns(row):
+    return (row["account"], row["owner"]) == ("acme", "ann")
+
+
 def judged(row):
-    return by_hand(row["owner"], row["ip"].removeprefix("::ffff:"), row["asn"],
+    return by_hand(f"{row['account']}/{row['owner']}", row["ip"].removeprefix("::ffff:"), row["asn"],
                    row["user_agent"], row["outcome"] == "head") or \
         (row["verdict"], row["verdict_reason"])
 
@@ -191,7 +198,7 @@ def test_rules_judge_past_days_after_a_preview(rescore, clickhouse, migrated,
         # HEAD requests of an office keep their verdicts, and match rules, too.
         if number == 1:
             taken = [(row, v) for row, (v, _) in zip(before, wanted)
-                     if row["owner"] == "ann" and row["ip"].endswith(OFFICE)]
+                     if is_anns(row) and row["ip"].endswith(OFFICE)]
         changed = sum(row["verdict"] != v for row, v in taken)
         assert (f"    rule {number} ({rule['reason']}): takes {len(taken)} clicks, "
                 f"{changed} would change\n") in preview
@@ -222,11 +229,11 @@ def test_a_day_is_copied_again_when_only_reasons_change(rescore, clickhouse, mig
     wait_copied(clickhouse, "value_day", before)
 
     def reasons_are_those_of(rows):
-        for of in {}, {"owner": "ann"}:
+        for of in {}, {"account": "acme", "owner": "ann"}:
             answer = ask_range(made, DAY, DAY + 86400, group_by="verdict_reason",
                                bots="include", **of)
             if {g.pop("value"): without_visitors(g) for g in answer["groups"]} != \
-                    groups_of([r for r in rows if not of or r["owner"] == "ann"],
+                    groups_of([r for r in rows if not of or is_anns(r)],
                               "verdict_reason", "include"):
                 return False
         return True
@@ -245,19 +252,22 @@ def test_rules_judge_an_owner_s_past_days(rescore, clickhouse, migrated):
     before = past_clicks()
     migrated.insert(before)
     columns = "verdict, verdict_reason, verdict_version"
-    others = f"SELECT {columns} FROM clicks WHERE owner != 'ann' ORDER BY offset"
+    others = f"SELECT {columns} FROM clicks WHERE (account, owner) != " \
+        "('acme', 'ann') ORDER BY offset"
     stored = clickhouse.rows(others)
-    anns = [row for row in before if row["owner"] == "ann"]
+    anns = [row for row in before if is_anns(row)]
     wanted = [judged(row) for row in anns]
     changes = sum(row["verdict"] != v for row, (v, _) in zip(anns, wanted))
     taken = sum(reason == "rule: probes" for _, reason in wanted)
 
-    preview = rescore("--owner", "ann", "--dry-run")
+    preview = rescore("--account", "acme", "--owner", "ann", "--dry-run")
     assert f"{changes} verdicts would change" in preview
     assert f"    rule 3 (probes): takes {taken} clicks, " in preview
-    assert f"{changes} verdicts changed" in rescore("--owner", "ann")
+    assert f"{changes} verdicts changed" in rescore(
+        "--account", "acme", "--owner", "ann")
     assert [(r["verdict"], r["verdict_reason"]) for r in clickhouse.rows(
-        f"SELECT {columns} FROM clicks WHERE owner = 'ann' ORDER BY offset")] == wanted
+        f"SELECT {columns} FROM clicks WHERE (account, owner) = ('acme', 'ann') ORDER BY "
+        "offset")] == wanted
     assert clickhouse.rows(others) == stored
 
 

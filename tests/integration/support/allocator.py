@@ -13,7 +13,7 @@ from support.spaces import USUAL, sequence
 
 LinkEvent = message("link.proto", "shortloop.LinkEvent")
 
-KEYS = {"boss": "admin", "crm": "create", "eye": "read"}
+KEYS = {"boss": "admin", "crm": "create", "eye": "read accounts=*"}
 URL = "https://example.org/some/where?a=1#b"
 LINKS_SECTION = {**USUAL, "ttl_classes": ["2s", "1h", "never"],
                  "spaces": [sequence()]}

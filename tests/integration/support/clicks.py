@@ -98,6 +98,7 @@ def make_click(rng, at_ms, link_id, **fields):
     # These have their own random numbers, so that a test's seed still gives the same
     # other values.
     row.update(_more(random.Random(f"{at_ms} {link_id} {visitor}")))
+    row["account"] = "acme" if link_id else ""
     row.update(fields)
     return row
 
@@ -236,7 +237,7 @@ class Collector:
             "generation": 1, "change": "created", "state": "live",
             "ttl_class": "10d", "created_at": 1790000000,
             "changed_at": 1790000000, "expires_at": 0, "url": url,
-            "redirect_status": 302, **fields}])
+            "redirect_status": 302, "account": "acme", **fields}])
 
 
 # --- the same, counted in Python -----------------------------------------------

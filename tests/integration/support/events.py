@@ -23,7 +23,7 @@ def click(number=None, **fields):
     given = {"event_id": next(_numbers) if number is None else number + 1,
              "event_id_high": 7, "time_ms": int(time.time() * 1000),
              "edge": "edge-1", "domain": "go.example.com", "code": "abc",
-             "link_id": 42, "outcome": 1, "status": 302,
+             "link_id": 42, "account": "acme", "outcome": 1, "status": 302,
              "client_ip": bytes([8, 8, 8, 8]),
              "user_agent": CHROME.encode(), **fields}
     cookies = given.pop("cookies", {})

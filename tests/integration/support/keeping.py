@@ -109,7 +109,7 @@ def is_counted(made, rows):
     return events() == len(rows) and all(
         events(link_id=link) == sum(r["link_id"] == link for r in rows)
         for link in LINKS) and all(
-        events(owner=owner) == len(of_owner(rows, owner)) for owner in OWNERS) and \
+        events(account="acme", owner=owner) == len(of_owner(rows, owner)) for owner in OWNERS) and \
         sum(g["events"] for g in ask_range(made, FROM, TO, group_by="region")["groups"]) \
         == len(rows)
 
@@ -133,7 +133,7 @@ def assert_counted(made, rows):
             assert answer["unique_error"] == 0
     for owner in OWNERS:
         mine = of_owner(rows, owner)
-        answer = ask_range(made, FROM, TO, owner=owner, group_by="country",
+        answer = ask_range(made, FROM, TO, account="acme", owner=owner, group_by="country",
                            bots="include")
         assert answer["total"] == counted(mine, "include")
         assert {g["value"]: g["events"] for g in answer["groups"]} == {

@@ -19,7 +19,7 @@ URL = "https://elsewhere.example/login"
 KEYS = {"boss": "admin", "acme": "create,read-own", "mallory": "create,read-own",
         "acme-2": "create account=acme spaces=names,h8",
         "eight": "create,read-own account=shop",
-        "nine": "create spaces=flakes", "eye": "read"}
+        "nine": "create spaces=flakes", "eye": "read accounts=*"}
 MAIN = {"name": "main", "hosts": ["sho.rt"]}
 PROMO = {"name": "promo", "hosts": ["promo.example"], "accounts": ["acme", "shop"]}
 BANK = {"name": "bank", "hosts": ["bank.link"]}

@@ -28,7 +28,7 @@ COUNT = 400
 # owner.
 LINKS = {1: ("ann", "acme", "maker"), 2: ("bob", "shop", "seller"),
          3: ("ann", "shop", "seller"), 4: ("bob", "acme", "maker"),
-         5: ("", "acme", "maker")}
+         5: ("", "acme", "maker"), 6: ("ann", "bank", "clerk")}
 OWNERS = {owner for owner, _, _ in LINKS.values()}
 
 # {key: its line, the links that it reads, and those that it changes, or the status by
@@ -36,9 +36,12 @@ OWNERS = {owner for owner, _, _ in LINKS.values()}
 ALL = set(LINKS)
 KEYS = {
     "boss": ("admin", ALL, ALL),
-    "eye": ("read", ALL, 403),
-    "ann": ("read owners=ann", {1, 3}, 403),
-    "nobodys": ("read owners=", {5}, 403),
+    "eye": ("read accounts=*", ALL, 403),
+    "acme-eye": ("read account=acme", {1, 4, 5}, 403),
+    "ann": ("read account=acme owners=ann", {1}, 403),
+    "shop-ann": ("read account=shop owners=ann", {3}, 403),
+    "nobodys": ("read account=acme owners=", {5}, 403),
+    "stranger": ("read", set(), 403),
     "acme": ("read-own account=acme", {1, 4, 5}, 403),
     "acme-bob": ("read-own account=acme owners=bob", {4}, 403),
     "acme-nobodys": ("read-own account=acme owners=", {5}, 403),
@@ -46,18 +49,20 @@ KEYS = {
     "maker-ann": ("create account=acme owners=ann", 403, {1}),
     "seller": ("create account=shop", 403, {2, 3}),
     "all-round": ("create,read-own account=acme owners=ann", {1}, {1}),
-    "desk": ("create,read account=shop", ALL, {2, 3}),
-    "desk-bob": ("create,read account=shop owners=bob", {2, 4}, {2}),
+    "desk": ("create,read account=shop", {2, 3}, {2, 3}),
+    "desk-all": ("create,read account=shop accounts=*", ALL, {2, 3}),
+    "desk-bob": ("create,read account=shop owners=bob", {2}, {2}),
+    "clerk": ("create,read account=bank", {6}, {6}),
+    "clerk-ann": ("read-own account=bank owners=ann", {6}, 403),
     "wrong": (None, 401, 401),
     None: (None, 401, 401),
 }
 # One key of each kind: for everything, for an owner, for an account, for both, and
 # none.
 SOME_KEYS = ["boss", "ann", "acme-bob", "acme-nobodys", "maker-ann", "all-round",
-             "desk-bob", None]
-# Keys that get answers over all links; keys that see only some get a 403.
-OF_ACCOUNTS = {"acme", "acme-bob", "acme-nobodys", "all-round"}
-OF_OWNERS = {"ann", "nobodys", "desk-bob"}
+             "desk", "desk-all", None]
+# Keys that read all accounts.
+OF_ALL = {"boss", "eye", "desk-all"}
 
 
 class World:
@@ -122,19 +127,33 @@ def together(path, links_of):
     return ask
 
 
-def of_each_owner(path, links_of):
-    """Returns everything about each owner, which must be only that owner's."""
+def of_each(path, links_of, *names):
+    """Returns everything about each account, or owner in it, which must be only
+    theirs."""
     def ask(world, key):
         found, refused = set(), set()
-        for owner in OWNERS:
-            status, lines = world.get(f"{path}&owner={owner}", key)
+        for whose in {(account, owner)[:len(names)]
+                      for owner, account, _ in LINKS.values()}:
+            about = "".join(f"&{name}={value}" for name, value in zip(names, whose))
+            status, lines = world.get(path + about, key)
             if status != 200:
                 refused.add(status)
                 continue
             told = links_of(lines)
-            assert told <= {link for link in LINKS if LINKS[link][0] == owner}
+            assert told <= {link for link, (owner, account, _) in LINKS.items()
+                            if (account, owner)[:len(names)] == whose}
             found |= told
-        return found if found or not refused else refused.pop()
+        assert not (found and refused)
+        return refused.pop() if refused else found
+    return ask
+
+
+def owners_of_no_account(*paths):
+    """Owners are not counted over several accounts."""
+    def ask(world, key):
+        statuses = {world.get(path, key)[0] for path in paths}
+        assert len(statuses) == 1, statuses
+        return statuses.pop()
     return ask
 
 
@@ -155,6 +174,11 @@ def answered(path):
     return together(path, lambda lines: ALL)
 
 
+def click_of(link, **fields):
+    owner, account, _ = LINKS[link]
+    return live_click(link, owner=owner, account=account, **fields)
+
+
 def streamed(world, key):
     status, _ = world.get("/v1/live", key)
     if status != 200:
@@ -162,10 +186,11 @@ def streamed(world, key):
     stream = Stream(world.made.url, key=key)
     try:
         stream.ready()
-        world.show(*[live_click(link, owner=LINKS[link][0]) for link in LINKS])
+        world.show(*[click_of(link) for link in LINKS])
         # A visible click comes after all of them.
-        last = min(KEYS[key][1])
-        world.show(live_click(last, owner=LINKS[last][0], code="last"))
+        if not KEYS[key][1]:
+            return set()
+        world.show(click_of(min(KEYS[key][1]), code="last"))
         eventually(lambda: "last" in stream.codes(), what=f"{key}'s clicks")
         return {int(click["link_id"]) for click in stream.clicks()}
     finally:
@@ -176,21 +201,20 @@ def seen(key):
     return KEYS[key][1]
 
 
-def seen_by_owner(key):
-    """Clicks do not have the account of their link."""
-    return 403 if key in OF_ACCOUNTS else seen(key)
+def answered_who_reads(key):
+    return ALL if isinstance(seen(key), set) else seen(key)
 
 
-def answered_by_owner(key):
-    return ALL if key in OF_OWNERS else seen_by_owner(key)
+def refused_who_sees_all(key):
+    return 400 if key in OF_ALL else 200 if isinstance(seen(key), set) else seen(key)
 
 
 def seen_by_all(key):
-    return 403 if key in OF_ACCOUNTS | OF_OWNERS else seen(key)
+    return ALL if key in OF_ALL else 401 if seen(key) == 401 else 403
 
 
 def seen_by_admins(key):
-    return 403 if key in ("eye", "desk") else seen_by_all(key)
+    return seen_by_all(key) if key == "boss" or seen(key) == 401 else 403
 
 
 def seen_by_anybody(key):
@@ -205,18 +229,27 @@ MATRIX = {
         (one_by_one(CLICKS + "&code=code{link}", CLICKS + "&link_id={link}",
                     CLICKS + "&code=code{link}&format=csv",
                     CLICKS + "&code=code{link}&group_by=owner"), seen),
-        (together(CLICKS + "&group_by=link", listed("groups", "value")),
-         seen_by_owner),
-        (of_each_owner(CLICKS + "&group_by=link", listed("groups", "value")),
-         seen_by_owner),
-        (answered(CLICKS), answered_by_owner),
-        (answered(CLICKS + "&format=csv"), answered_by_owner)],
+        (together(CLICKS + "&group_by=link", listed("groups", "value")), seen),
+        (of_each(CLICKS + "&group_by=link", listed("groups", "value"), "account"), seen),
+        (of_each(CLICKS + "&group_by=link", listed("groups", "value"), "account",
+                 "owner"), seen),
+        (owners_of_no_account(CLICKS + "&group_by=owner", CLICKS + "&owner=ann",
+                              CLICKS + "&group_by=country,owner",
+                              CLICKS + "&owner=ann&account=acme,shop"),
+         refused_who_sees_all),
+        (answered(CLICKS), answered_who_reads),
+        (answered(CLICKS + "&group_by=account"), answered_who_reads),
+        (answered(CLICKS + "&format=csv"), answered_who_reads)],
     "/v1/top": [
-        (together(f"/v1/top?{RANGE}", listed("links")), seen_by_owner),
-        (of_each_owner(f"/v1/top?{RANGE}", listed("links")), seen_by_owner)],
+        (together(f"/v1/top?{RANGE}", listed("links")), seen),
+        (of_each(f"/v1/top?{RANGE}", listed("links"), "account"), seen),
+        (of_each(f"/v1/top?{RANGE}", listed("links"), "account", "owner"), seen),
+        (owners_of_no_account(f"/v1/top?{RANGE}&owner=ann"), refused_who_sees_all)],
     "/v1/links": [
         (together("/v1/links", listed("links")), seen),
-        (of_each_owner("/v1/links?limit=9", listed("links")), seen),
+        (of_each("/v1/links?limit=9", listed("links"), "account"), seen),
+        (of_each("/v1/links?limit=9", listed("links"), "account", "owner"), seen),
+        (owners_of_no_account("/v1/links?owner=ann"), refused_who_sees_all),
         (together("/v1/links?sort=clicks", listed("links")), seen)],
     "/v1/links/{code}/summary": [(one_by_one("/v1/links/code{link}/summary"), seen)],
     "/v1/summary": [(one_by_one("/v1/summary?code=code{link}",
@@ -227,10 +260,13 @@ MATRIX = {
     "/v1/export/clicks": [
         (one_by_one(EXPORT + "&code=code{link}", EXPORT + "&link_id={link}"), seen),
         (together(EXPORT, exported), seen),
-        (of_each_owner(EXPORT, exported), seen),
+        (of_each(EXPORT, exported, "account"), seen),
+        (of_each(EXPORT, exported, "account", "owner"), seen),
+        (owners_of_no_account(EXPORT + "&owner=ann"), refused_who_sees_all),
         (together(EXPORT + "&format=csv", exported_csv), seen)],
     "/v1/live": [
         (one_by_one("/v1/live?code=code{link}", "/v1/live?link_id={link}"), seen),
+        (owners_of_no_account("/v1/live?owner=ann"), refused_who_sees_all),
         (streamed, seen)],
     "/v1/pipeline": [(answered("/v1/pipeline"), seen_by_all)],
     "/v1/reconciliation": [(answered("/v1/reconciliation"), seen_by_all)],
@@ -409,7 +445,8 @@ def world(migrated, clickhouse, redis, kafka, program, keys_path, allocator):
         migrated.link(f"code{link}", link, owner=owner, account=account,
                       creator=maker)
     rows = some_clicks(5, COUNT, [(TO - 2 * DAY, TO)], links=list(LINKS))
-    migrated.insert([{**row, "owner": LINKS[row["link_id"]][0]} for row in rows])
+    migrated.insert([{**row, "owner": LINKS[row["link_id"]][0],
+                      "account": LINKS[row["link_id"]][1]} for row in rows])
     migrated.report([], 0, (TO + DAY) * 1000)
     topic = kafka.create_topic("live", 1)
     made = program("aggregator", {"kafka": {"topic_live": topic}, "aggregator": {
@@ -515,7 +552,7 @@ def test_of_an_expired_link_they_are_told_who_read_all(allocator):
                 found = answer_bytes(url, method, path.replace("code{}", code), key,
                                      body)
                 none = answer_bytes(url, method, path.format(9), key, body)
-                if b" 404 " in none[:20] and key in ("boss", "eye", "desk"):
+                if b" 404 " in none[:20] and key in OF_ALL:
                     assert b" 410 " in found[:20]
                 else:
                     assert found == none

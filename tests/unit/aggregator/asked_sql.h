@@ -40,8 +40,8 @@ static inline bool is_bobs(size_t i)
 /* Arrays of days, hours and their attempts; other parameters are fixed. */
 struct lists {
 	const char *days, *attempts, *hours, *hour_attempts, *value_attempts;
-	const char *owners;
-	uint64_t attempt; /* 0: all */
+	const char *accounts, *owners; /* default: acme, ann; "": any owner */
+	uint64_t attempt;	       /* 0: all */
 	size_t limit;
 	int64_t start;
 };
@@ -69,7 +69,11 @@ static inline const char *ask_sorted(struct settled *t,
 		{"param_hours", lists->hours ? lists->hours : "[]"},
 		{"param_hour_attempts",
 		 lists->hour_attempts ? lists->hour_attempts : "[]"},
+		{"param_bound_accounts",
+		 lists->accounts ? lists->accounts : "acme"},
 		{"param_bound_owners", lists->owners ? lists->owners : "ann"},
+		{"param_any_owner",
+		 lists->owners && !*lists->owners ? "true" : "false"},
 		{NULL, NULL}};
 	struct buf ordered = {0}, out = {0};
 	struct error err = {0};

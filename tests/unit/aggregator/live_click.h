@@ -18,7 +18,8 @@ static inline const char *live_click_write(uint64_t link_id, const char *owner,
 	snprintf(text, LIVE_CLICK_TEXT_MAX,
 		 "{\"id\":\"01234567-89ab-cdef-0000-00000000002a\","
 		 "\"link_id\":\"%" PRIu64 "\",\"ts\":\"\",\"code\":\"\","
-		 "\"domain\":\"\",\"owner\":\"%s\",\"country\":\"\","
+		 "\"domain\":\"\",\"account\":\"acme\",\"owner\":\"%s\","
+		 "\"country\":\"\","
 		 "\"verdict\":\"\",\"human\":true}",
 		 link_id, owner);
 	return text;

@@ -27,7 +27,7 @@ struct settled {
 	struct aggregator_settings settings;
 	struct progress last;
 	uint64_t next_offset;
-	const char *owner; /* owner of inserted clicks */
+	const char *account, *owner; /* those of inserted clicks */
 	/* Each of these is called once, at the stopping_at-th or lease_at-th
 	 * check from now on; 0: never. */
 	void (*on_stopping)(struct settled *t), (*on_lease)(struct settled *t);
@@ -166,6 +166,7 @@ static inline int settled_begin(void **state)
 		.asked_at = clock_monotonic_ms(),
 	};
 	t->next_offset = 0;
+	t->account = "acme";
 	t->owner = "ann";
 	t->on_stopping = t->on_lease = NULL;
 	t->stopping_at = t->lease_at = 0;
@@ -197,16 +198,18 @@ static inline void settled_insert(struct settled *t, struct clicks c)
 		&t->server,
 		"INSERT INTO clicks (epoch, topic, partition, offset, "
 		"append_time, event_id, ts, original_ts, link_id, code, "
-		"outcome, verdict, owner, ip, unique_identity) SELECT 1, "
+		"outcome, verdict, account, owner, ip, unique_identity) SELECT "
+		"1, "
 		"'clicks', 0, number + %" PRIu64
 		", now64(3), generateUUIDv4(), "
 		"fromUnixTimestamp64Milli(toInt64(%" PRId64
-		"), 'UTC') AS t, t, %u, 'c', '%s', '%s' AS v, '%s', "
+		"), 'UTC') AS t, t, %u, 'c', '%s', '%s' AS v, '%s', '%s', "
 		"toIPv6(concat('10.', toString(length(v)), '.0.', "
 		"toString(number %% %u))), concat(v, toString(number %% %u)) "
 		"FROM numbers(%u)",
-		t->next_offset, c.at_ms, c.link, c.outcome, c.verdict, t->owner,
-		c.ips ? c.ips : 1, c.visitors ? c.visitors : 1, c.count);
+		t->next_offset, c.at_ms, c.link, c.outcome, c.verdict,
+		t->account, t->owner, c.ips ? c.ips : 1,
+		c.visitors ? c.visitors : 1, c.count);
 	t->next_offset += c.count;
 }
 

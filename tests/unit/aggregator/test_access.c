@@ -14,15 +14,19 @@ static const struct {
 	const char *key, *sees;
 } matrix[] = {
 	{"admin", "xxxxxx x"},
-	{"read", "xxxxxx x"},
-	{"read account=acme", "xxxxxx x"},
-	{"read,create", "xxxxxx x"},
-	{"read owners=ann", "x..x.. ."},
-	{"read owners=ann,bob", "xx.xx. ."},
-	{"read owners=,ann", "x.xx.. ."},
-	{"read owners=", "..x... ."},
-	{"read owners=an,nn,annb,Ann", "...... ."},
-	{"create,read owners=bob", ".x..x. ."},
+	{"read accounts=*", "xxxxxx x"},
+	{"read account=acme accounts=*", "xxxxxx x"},
+	{"read,create accounts=*", "xxxxxx x"},
+	{"read account=acme", "xxx... ."},
+	{"read account=shop", "...x.. ."},
+	{"read", "...... ."},
+	{"read owners=ann", "...... ."},
+	{"read account=acme owners=ann", "x..... ."},
+	{"read account=acme owners=ann,bob", "xx.... ."},
+	{"read account=acme owners=,ann", "x.x... ."},
+	{"read account=acme owners=", "..x... ."},
+	{"read account=acme owners=an,nn,annb,Ann", "...... ."},
+	{"create,read account=acme owners=bob", ".x.... ."},
 	{"read-own account=acme", "xxx... ."},
 	{"read-own account=shop", "...x.. ."},
 	{"read-own account=gone", "...... ."},
@@ -117,7 +121,7 @@ static const char *get_refusal_text(const char *words, struct error *err)
 {
 	struct access a = access_of(words);
 
-	assert_int_equal(access_check_all(&a, ACCESS_ASK_OF_ONE, err), -1);
+	assert_int_equal(access_check_all(&a, "try", err), -1);
 	api_keyring_free(a.keys);
 	return err->text;
 }
@@ -128,28 +132,28 @@ static void a_refusal_says_what_to_ask_instead(void **state)
 
 	(void)state;
 	assert_string_equal(get_refusal_text("read owners=ann", &err),
-			    "this key sees the links of its owners only: ask "
-			    "with code or link_id");
+			    "this key sees the links of its owners only: "
+			    "try");
 	assert_string_equal(get_refusal_text("read-own", &err),
-			    "this key sees the links of its account only: ask "
-			    "with code or link_id");
+			    "this key sees the links of its account only: "
+			    "try");
 }
 
-/* A query about many links is limited to owners, one a line, and to an account;
- * the key sees rows or not, is confined to owners or not, and sees what is
- * about the installation or not. */
+/* A query about many links is limited to an account, and to owners in it, one a
+ * line; the key sees what is about the installation or not. */
 static const struct {
 	const char *key, *owners, *account;
-	bool has_owners, rows, confined, installation;
+	bool has_owners, installation;
 } of_many[] = {
-	{"admin account=acme", "", NULL, false, true, false, true},
-	{"read account=acme", "", NULL, false, true, false, false},
-	{"read owners=ann", "ann", NULL, true, true, true, false},
-	{"read owners=ann,,bob", "ann\n\nbob", NULL, true, true, true, false},
-	{"read owners=", "", NULL, true, true, true, false},
-	{"read-own account=acme", "", "acme", false, false, false, false},
-	{"read-own owners=ann,bob", "ann\nbob", "me", true, false, true, false},
-	{"create account=acme", "", "acme", false, false, false, false},
+	{"admin account=acme", "", NULL, false, true},
+	{"read account=acme accounts=*", "", NULL, false, false},
+	{"read account=acme", "", "acme", false, false},
+	{"read owners=ann", "ann", "me", true, false},
+	{"read owners=ann,,bob", "ann\n\nbob", "me", true, false},
+	{"read owners=", "", "me", true, false},
+	{"read-own account=acme", "", "acme", false, false},
+	{"read-own owners=ann,bob", "ann\nbob", "me", true, false},
+	{"create account=acme", "", "acme", false, false},
 };
 
 static void assert_bounds(const struct access *a, size_t i)
@@ -178,19 +182,25 @@ static void many_links_are_asked_for_within_the_bounds_of_a_key(void **state)
 	}
 }
 
-static void rows_of_their_owners_are_for_who_reads_all_accounts(void **state)
+static void who_sees_several_accounts_names_one_beside_an_owner(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(of_many) / sizeof(of_many[0]); i++) {
 		struct access a = access_of(of_many[i].key);
 		struct error err = {0};
-		bool confined = !of_many[i].confined;
 
-		assert_int_equal(access_check_rows(&a, &confined, "try", &err),
-				 of_many[i].rows ? 0 : -1);
-		assert_int_equal(err.code, of_many[i].rows ? ERROR_NONE
-							   : ERROR_NOT_OWNER);
-		assert_int_equal(confined, of_many[i].confined);
+		assert_int_equal(access_sees_all(&a), !of_many[i].account);
+		assert_int_equal(access_check_owner(&a, true, "owner", &err),
+				 0);
+		assert_int_equal(access_check_owner(&a, false, "owner", &err),
+				 of_many[i].account ? 0 : -1);
+		assert_int_equal(err.code,
+				 of_many[i].account ? ERROR_NONE : ERROR_INPUT);
+		if (!of_many[i].account)
+			assert_string_equal(err.text,
+					    "owner: an owner belongs to an "
+					    "account: expected one "
+					    "account=NAME beside it");
 		api_keyring_free(a.keys);
 	}
 }
@@ -216,15 +226,14 @@ static void without_keys_there_are_no_bounds(void **state)
 	const struct access a = {.keys = NULL};
 	struct access_bounds bounds;
 	struct error err = {0};
-	bool confined = true;
 
 	(void)state;
 	assert_int_equal(access_bounds_fill(&bounds, &a, &err), 0);
 	assert_false(bounds.has_owners);
 	assert_null(bounds.account);
 	access_bounds_release(&bounds);
-	assert_int_equal(access_check_rows(&a, &confined, "try", &err), 0);
-	assert_false(confined);
+	assert_true(access_sees_all(&a));
+	assert_int_equal(access_check_owner(&a, false, "owner", &err), -1);
 	assert_int_equal(access_check_admin(&a, &err), 0);
 }
 
@@ -250,7 +259,7 @@ int main(void)
 		WITH_FILE(nobody_sees_nothing),
 		WITH_FILE(a_refusal_says_what_to_ask_instead),
 		WITH_FILE(many_links_are_asked_for_within_the_bounds_of_a_key),
-		WITH_FILE(rows_of_their_owners_are_for_who_reads_all_accounts),
+		WITH_FILE(who_sees_several_accounts_names_one_beside_an_owner),
 		WITH_FILE(the_installation_is_for_admins),
 		cmocka_unit_test(without_keys_there_are_no_bounds),
 		cmocka_unit_test(each_key_takes_turns_by_its_name),

@@ -58,11 +58,16 @@ static void a_scope_has_its_link_or_its_owners(void **state)
 	struct settled *t = *state;
 	struct question q = question_of(BOTS_EXCLUDE);
 	const struct clicks_scope link = {.link = true};
-	const struct clicks_scope owners = {.owners = true};
+	const struct clicks_scope owners = {.bounded = true};
 	struct buf sql = {0};
 	struct lists bob = no_days;
 
 	insert_all(t);
+	/* Another account has an owner of the same name. */
+	t->account = "shop";
+	t->owner = "ann";
+	settled_insert(t, (struct clicks){FROM * CLOCK_SECOND, 4, 3,
+					  "redirected", "human", 2, 1});
 	clicks_sql_rows(&sql, &q, &one, &link, true);
 	assert_string_equal(ask_sorted(t, &q, &sql, &no_days),
 			    "total\t0\t\t\t10\t10\t5\t0\t3\t2\n");
@@ -78,6 +83,15 @@ static void a_scope_has_its_link_or_its_owners(void **state)
 	clicks_sql_rows(&sql, &q, &one, &owners, true);
 	assert_string_equal(ask_sorted(t, &q, &sql, &bob),
 			    "total\t0\t\t\t22\t22\t5\t2\t7\t5\n");
+	/* All owners of an account. */
+	bob.owners = "";
+	clicks_sql_rows(&sql, &q, &one, &owners, true);
+	assert_string_equal(ask_sorted(t, &q, &sql, &bob),
+			    "total\t0\t\t\t22\t22\t5\t2\t7\t5\n");
+	bob.accounts = "acm\\nshop";
+	clicks_sql_rows(&sql, &q, &one, &owners, true);
+	assert_string_equal(ask_sorted(t, &q, &sql, &bob),
+			    "total\t0\t\t\t4\t4\t0\t0\t2\t1\n");
 }
 
 static void groups_are_those_that_have_most(void **state)
@@ -270,28 +284,44 @@ static void owners_have_copied_days_and_rows(void **state)
 	insert_three_days(t);
 	clickhouse_server_do(
 		&t->server,
-		"INSERT INTO owner_slots (owner, slot, attempt, events, "
+		"INSERT INTO owner_slots (account, owner, slot, attempt, "
+		"events, "
 		"clicks, bots, prefetches, people, others, people_ips, "
 		"others_ips) VALUES "
-		"('ann', %" PRId64
+		"('acme', 'ann', %" PRId64
 		", 7, 40, 21, 15, 4, [1, 2, 3], [4, 5], [1, 2, 3], [6, 7]), "
-		"('ann', %" PRId64 ", 8, 999, 9, 9, 9, [9], [9], [9], [9]), "
-		"('bob', %" PRId64 ", 7, 999, 9, 9, 9, [9], [9], [9], [9]), "
-		"('ann', %" PRId64 ", 7, 999, 9, 9, 9, [9], [9], [9], [9])",
-		START + 2 * DAY - 900, START + DAY, START + DAY, START);
+		"('acme', 'ann', %" PRId64
+		", 8, 999, 9, 9, 9, [9], [9], [9], [9]), "
+		"('acme', 'bob', %" PRId64
+		", 7, 999, 9, 9, 9, [9], [9], [9], [9]), "
+		"('shop', 'ann', %" PRId64
+		", 7, 999, 9, 9, 9, [9], [9], [9], [9]), "
+		"('acme', 'ann', %" PRId64
+		", 7, 999, 9, 9, 9, [9], [9], [9], [9])",
+		START + 2 * DAY - 900, START + DAY, START + DAY, START + DAY,
+		START);
 	owner_sql_clicks(&sql, &q, &buckets, &copied);
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists),
 			    "total\t0\t\t\t363\t344\t28\t6\t93\t83\n");
 	clickhouse_server_do(
 		&t->server,
-		"INSERT INTO owner_values (owner, dimension, day, attempt, "
+		"INSERT INTO owner_values (account, owner, dimension, day, "
+		"attempt, "
 		"value, rest, events, clicks, bots, prefetches) VALUES "
-		"('ann', 'link', '2026-10-25', 7, '1', false, 30, 20, 5, 3), "
-		"('ann', 'link', '2026-10-25', 7, '', true, 10, 8, 2, 1), "
-		"('ann', 'owner', '2026-10-25', 7, '', true, 99, 9, 9, 9), "
-		"('ann', 'link', '2026-10-25', 8, '1', false, 99, 9, 9, 9), "
-		"('bob', 'link', '2026-10-25', 7, '1', false, 99, 9, 9, 9), "
-		"('ann', 'link', '2026-10-26', 7, '1', false, 99, 9, 9, 9)");
+		"('acme', 'ann', 'link', '2026-10-25', 7, '1', false, 30, 20, "
+		"5, 3), "
+		"('acme', 'ann', 'link', '2026-10-25', 7, '', true, 10, 8, 2, "
+		"1), "
+		"('acme', 'ann', 'owner', '2026-10-25', 7, '', true, 99, 9, 9, "
+		"9), "
+		"('acme', 'ann', 'link', '2026-10-25', 8, '1', false, 99, 9, "
+		"9, 9), "
+		"('shop', 'ann', 'link', '2026-10-25', 7, '1', false, 99, 9, "
+		"9, 9), "
+		"('acme', 'bob', 'link', '2026-10-25', 7, '1', false, 99, 9, "
+		"9, 9), "
+		"('acme', 'ann', 'link', '2026-10-26', 7, '1', false, 99, 9, "
+		"9, 9)");
 	q.group_by[q.group_by_count++] = dimension_find("link");
 	owner_sql_clicks(&sql, &q, &buckets, &copied);
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists),

@@ -72,19 +72,19 @@ static void fill_values(struct settled *t, const struct day *d)
 
 	buf_puts(&sql, "INSERT INTO stats_hourly (dimension, hour, attempt, "
 		       "events) VALUES ");
-	put_values(&sql, d, "stats_hourly", d->start, d->k + 1, "xxx.", ALL);
+	put_values(&sql, d, "stats_hourly", d->start, d->k + 1, "xxx..", ALL);
 	run_statement(t, &sql);
 	buf_puts(&sql, "INSERT INTO owner_values (dimension, day, attempt, "
 		       "events) VALUES ");
 	put_values(&sql, d, "owner_values", d->start / DAY,
-		   d->copied.of[COPIED_OWNERS], "xxx.", OF_LINKS);
+		   d->copied.of[COPIED_OWNERS], "xxx.x", OF_LINKS);
 	put_values(&sql, d, "owner_values", d->start / DAY,
-		   d->copied.of[COPIED_VALUES], "...x", OF_LINKS);
+		   d->copied.of[COPIED_VALUES], "...x.", OF_LINKS);
 	run_statement(t, &sql);
 	buf_puts(&sql, "INSERT INTO day_values (dimension, day, attempt, "
 		       "events) VALUES ");
 	put_values(&sql, d, "day_values", d->start / DAY,
-		   d->copied.of[COPIED_VALUES], "...x", ALL);
+		   d->copied.of[COPIED_VALUES], "...x.", ALL);
 	run_statement(t, &sql);
 }
 
@@ -109,12 +109,13 @@ static void fill_links(struct settled *t, const struct day *d)
 		"VALUES (1, %" PRId64 ", %" PRIu64 ", %" PRIu64 ")",
 		d->start, d->copied.of[COPIED_LINKS],
 		adjust_figure(d, "sealed_slots", "", OF_LINKS));
-	clickhouse_server_do(
-		&t->server,
-		"INSERT INTO owner_slots (owner, slot, attempt, events) "
-		"VALUES ('ann', %" PRId64 ", %" PRIu64 ", %" PRIu64 ")",
-		d->start, d->copied.of[COPIED_OWNERS],
-		adjust_figure(d, "owner_slots", "", OF_LINKS));
+	clickhouse_server_do(&t->server,
+			     "INSERT INTO owner_slots (account, owner, slot, "
+			     "attempt, events) "
+			     "VALUES ('acme', 'ann', %" PRId64 ", %" PRIu64
+			     ", %" PRIu64 ")",
+			     d->start, d->copied.of[COPIED_OWNERS],
+			     adjust_figure(d, "owner_slots", "", OF_LINKS));
 }
 
 /* Publishes the rows of the tables. */

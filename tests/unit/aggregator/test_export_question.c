@@ -27,8 +27,13 @@ static void questions_are_read(void **state)
 	assert_int_equal(q.format, EXPORT_NDJSON);
 	assert_int_equal(parse_question(&q, "owner=&format=csv&limit=5"), 0);
 	assert_true(q.has_owner);
+	assert_false(q.has_account);
 	assert_int_equal(q.format, EXPORT_CSV);
 	assert_int_equal(q.limit, 5);
+	assert_int_equal(parse_question(&q, "account=acme&owner=ann"), 0);
+	assert_true(q.has_account);
+	assert_string_equal(q.account, "acme");
+	assert_string_equal(q.owner, "ann");
 	assert_int_equal(parse_question(&q, "from=1970-01-01T00:00:01.5Z"), 0);
 	assert_int_equal(q.from_ms, 1500);
 }
@@ -97,6 +102,10 @@ static void what_makes_no_sense_is_refused(void **state)
 		"code=",
 		"code=a%20b",
 		"code=a&link_id=1",
+		"code=a&account=a",
+		"link_id=1&owner=a",
+		"account=%00",
+		"account=%01",
 		"owner=a&owner=a",
 		"owner=%01",
 		"owner=%ff",
@@ -150,7 +159,11 @@ static void a_cursor_comes_back_as_it_was(void **state)
 
 static void a_cursor_is_of_its_question_only(void **state)
 {
-	static const char *const others[] = {"", "owner=an", "link_id=1",
+	static const char *const others[] = {"",
+					     "owner=an",
+					     "account=ann",
+					     "account=&owner=ann",
+					     "link_id=1",
 					     "owner=ann&from=1970-01-01"};
 	struct export_question q;
 	struct export_cursor back;

@@ -67,7 +67,8 @@ static void each_filter_is_read(void **state)
 	assert_int_equal(
 		parse_query(
 			&q,
-			"q=a%25b&tag=t&owner=&campaign=c&domain=d&state=live&"
+			"q=a%25b&tag=t&account=acme&owner=&campaign=c&domain=d&"
+			"state=live&"
 			"url=u&created_from=2026-11-21&"
 			"created_to=2026-11-21T00:00:00.001Z&sort=clicks&limit="
 			"7",
@@ -75,6 +76,7 @@ static void each_filter_is_read(void **state)
 		0);
 	assert_string_equal(q.filters[LINKS_TEXT], "a%b");
 	assert_string_equal(q.filters[LINKS_TAG], "t");
+	assert_string_equal(q.filters[LINKS_ACCOUNT], "acme");
 	assert_string_equal(q.filters[LINKS_OWNER], "");
 	assert_string_equal(q.filters[LINKS_CAMPAIGN], "c");
 	assert_string_equal(q.filters[LINKS_DOMAIN], "d");
@@ -128,7 +130,7 @@ static void a_refusal_names_every_parameter(void **state)
 	assert_int_equal(parse_query(&q, "code=a", &err), -1);
 	assert_string_equal(err.text,
 			    "code: no such parameter; known here: q, tag, "
-			    "owner, campaign, domain, state, url, "
+			    "account, owner, campaign, domain, state, url, "
 			    "created_from, created_to, sort, limit, cursor");
 	links_query_release(&q);
 }

@@ -126,6 +126,8 @@ static void a_list_has_the_newest_first_and_nothing_forgotten(void **state)
 
 static void each_filter_lets_some_pass(void **state)
 {
+	assert_listed(*state, "account=acme", NULL, "5 4 3 1");
+	assert_listed(*state, "account=acme&owner=ann", NULL, "1");
 	assert_listed(*state, "owner=ann", NULL, "2 1");
 	assert_listed(*state, "owner=bob", NULL, "5 3");
 	assert_listed(*state, "owner=", NULL, "4");

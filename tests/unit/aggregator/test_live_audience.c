@@ -44,7 +44,7 @@ static int stop_archive(void **state)
 static struct live_listener listener_to(const char *owners)
 {
 	struct error err = {0};
-	struct live_listener l = {.audience = SEES_SOME};
+	struct live_listener l = {.audience = SEES_SOME, .account = "acme"};
 
 	l.owners = key_names_parse(owners, &err);
 	assert_non_null(l.owners);
@@ -54,7 +54,7 @@ static struct live_listener listener_to(const char *owners)
 static void
 a_listener_who_sees_some_is_told_with_the_archives_owner(void **state)
 {
-	struct live_listener any = {.audience = SEES_SOME};
+	struct live_listener any = {.audience = SEES_SOME, .account = "acme"};
 	struct world *w = *state;
 
 	join_reader(w, &any);
@@ -70,7 +70,7 @@ a_listener_who_sees_some_is_told_with_the_archives_owner(void **state)
 
 static void a_click_without_a_link_is_for_those_who_see_all(void **state)
 {
-	struct live_listener any = {.audience = SEES_SOME};
+	struct live_listener any = {.audience = SEES_SOME, .account = "acme"};
 	struct world *w = *state;
 
 	join_reader(w, &any);
@@ -127,7 +127,7 @@ a_listener_that_leaves_hears_nothing_more_and_the_others_do(void **state)
 
 static void a_click_is_lost_for_some_where_no_archive_answers(void **state)
 {
-	struct live_listener any = {.audience = SEES_SOME};
+	struct live_listener any = {.audience = SEES_SOME, .account = "acme"};
 	struct world *w = *state;
 
 	join_reader(w, &any);

@@ -7,7 +7,8 @@
 #define ID "01234567-89ab-cdef-0000-00000000002a"
 #define REST                                                                   \
 	"\"ts\":\"2026-11-21T10:07:00.123Z\",\"code\":\"abc\","                \
-	"\"domain\":\"go.example.com\",\"owner\":\"ann\",\"country\":\"DE\","  \
+	"\"domain\":\"go.example.com\",\"account\":\"acme\",\"owner\":"        \
+	"\"ann\",\"country\":\"DE\","                                          \
 	"\"verdict\":\"human\""
 #define GOOD "{\"id\":\"" ID "\",\"link_id\":\"42\"," REST ",\"human\":true}"
 
@@ -36,7 +37,8 @@ static void an_event_is_made_anew_of_what_is_known(void **state)
 		"event: click\nid: " ID "\ndata: {\"id\":\"" ID "\","
 		"\"ts\":\"2026-11-21T10:07:00.123Z\",\"code\":\"abc\","
 		"\"link_id\":\"42\",\"domain\":\"go.example.com\","
-		"\"owner\":\"ann\",\"country\":\"DE\",\"verdict\":\"human\","
+		"\"account\":\"acme\",\"owner\":\"ann\",\"country\":\"DE\","
+		"\"verdict\":\"human\","
 		"\"reason\":\"a\\nb\xe2\x80\xa8\",\"human\":true}\n\n";
 	struct error err;
 	struct live_event *e = parse_event(text, &err);
@@ -46,6 +48,7 @@ static void an_event_is_made_anew_of_what_is_known(void **state)
 	assert_int_equal(e->len, strlen(sent));
 	assert_memory_equal(e->text, sent, e->len);
 	assert_int_equal(e->link_id, 42);
+	assert_string_equal(e->account, "acme");
 	assert_string_equal(e->owner, "ann");
 	assert_true(e->human);
 	live_event_release(e);
@@ -112,6 +115,8 @@ static void a_question_chooses(void **state)
 		{"verdict=bot", false, true},
 		{"verdict=scanner", false, false},
 		{"link_id=42&bots=include", true, false},
+		{"account=acme&bots=include", true, false},
+		{"account=acm&bots=include", false, false},
 		{"owner=ann&bots=include", true, false},
 		{"owner=&bots=include", false, true},
 		{"country=DE", true, false},
@@ -127,7 +132,7 @@ static void a_question_chooses(void **state)
 	struct live_event *person = parse_event(GOOD, &err);
 	struct live_event *robot = parse_event(
 		"{\"id\":\"" ID "\",\"link_id\":\"0\",\"ts\":\"\","
-		"\"code\":\"\",\"domain\":\"\",\"owner\":\"\","
+		"\"code\":\"\",\"domain\":\"\",\"account\":\"\",\"owner\":\"\","
 		"\"country\":\"\",\"verdict\":\"bot\",\"human\":false}",
 		&err);
 

@@ -360,11 +360,12 @@ static void lose_all(struct settled *t)
 
 static void lose_of_one_dimension(struct settled *t)
 {
-	clickhouse_server_do(&t->server,
-			     "ALTER TABLE stats_hourly DELETE WHERE "
-			     "dimension = 'owner' AND toUInt32(hour) = %" PRId64
-			     " SETTINGS mutations_sync = 1",
-			     START);
+	clickhouse_server_do(
+		&t->server,
+		"ALTER TABLE stats_hourly DELETE WHERE "
+		"dimension = 'account' AND toUInt32(hour) = %" PRId64
+		" SETTINGS mutations_sync = 1",
+		START);
 }
 
 /* The dimension is there, but has fewer rows. */
@@ -372,7 +373,7 @@ static void lose_one_of_one_dimension(struct settled *t)
 {
 	clickhouse_server_do(&t->server,
 			     "ALTER TABLE stats_hourly UPDATE events = "
-			     "events - 1 WHERE dimension = 'owner' AND "
+			     "events - 1 WHERE dimension = 'account' AND "
 			     "toUInt32(hour) = %" PRId64
 			     " SETTINGS mutations_sync = 1",
 			     START);

@@ -47,13 +47,14 @@ static struct verdict_rules *must_load(const char *yaml)
 }
 
 /* Returns the rule that applies, from 1; 0: none. */
-static size_t find_rule_number(const struct verdict_rules *rules,
-			       const char *owner, const char *address,
-			       uint32_t asn, const char *agent)
+static size_t find_rule_of(const struct verdict_rules *rules,
+			   const char *account, const char *owner,
+			   const char *address, uint32_t asn, const char *agent)
 {
 	uint8_t bytes[16] = {0}, ip[16] = {0};
 	size_t len = ip_parse(address, bytes);
-	const struct verdict_subject s = {owner, agent, strlen(agent), asn, ip};
+	const struct verdict_subject s = {account,	 owner, agent,
+					  strlen(agent), asn,	ip};
 	const struct verdict_rule *rule;
 
 	assert_true(len);
@@ -64,11 +65,19 @@ static size_t find_rule_number(const struct verdict_rules *rules,
 	return rule ? (size_t)(rule - rules->items) + 1 : 0;
 }
 
+static size_t find_rule_number(const struct verdict_rules *rules,
+			       const char *owner, const char *address,
+			       uint32_t asn, const char *agent)
+{
+	return find_rule_of(rules, "acme", owner, address, asn, agent);
+}
+
 static void the_first_rule_whose_conditions_hold_decides(void **state)
 {
 	struct verdict_rules *rules =
 		must_load("- verdict: human\n"
 			  "  reason: our office\n"
+			  "  account: acme\n"
 			  "  owner: ann\n"
 			  "  network: 203.0.113.0/24\n"
 			  "- verdict: bot\n"
@@ -77,6 +86,7 @@ static void the_first_rule_whose_conditions_hold_decides(void **state)
 			  "- verdict: scanner\n"
 			  "  reason: heads\n"
 			  "  owner: [ann, bob]\n"
+			  "  account: acme\n"
 			  "  agent: [HeadLess, Probe/]\n"
 			  "  network: [2001:db8::/32, 198.51.100.7]\n");
 
@@ -85,6 +95,12 @@ static void the_first_rule_whose_conditions_hold_decides(void **state)
 	assert_true(rules->by_asn);
 	assert_int_equal(
 		find_rule_number(rules, "ann", "203.0.113.9", 64500, ""), 1);
+	assert_int_equal(
+		find_rule_of(rules, "shop", "ann", "203.0.113.9", 64500, ""),
+		2);
+	assert_int_equal(find_rule_of(rules, "shop", "bob", "198.51.100.7", 0,
+				      "x probe/1"),
+			 0);
 	assert_int_equal(
 		find_rule_number(rules, "bob", "203.0.113.9", 64500, ""), 2);
 	assert_int_equal(
@@ -173,7 +189,12 @@ static void what_is_no_rule_is_refused_by_name(void **state)
 		{"- {verdict: bot, reason: '', asn: 1}\n", "reason: expected"},
 		{"- {verdict: bot, reason: \"a\\nb\", asn: 1}\n",
 		 "control characters"},
-		{ANY "owner: ann}\n", "it takes everything"},
+		{ANY "account: acme, owner: ann}\n", "it takes everything"},
+		{ANY "account: acme}\n", "it takes everything"},
+		{ANY "asn: 1, owner: ann}\n", "expected one account beside"},
+		{ANY "asn: 1, owner: ann, account: [a, b]}\n",
+		 "expected one account beside"},
+		{ANY "asn: 1, account: ''}\n", "account: expected a text"},
 		{ANY "asn: 0}\n", "asn: expected a number from 1"},
 		{ANY "asn: 4294967296}\n", "asn: expected a number"},
 		{ANY "asn: AS1}\n", "asn: expected a number"},
@@ -309,8 +330,11 @@ static void there_are_only_so_many(void **state)
 		    "a list of at most");
 	assert_most(ANY "asn: [", "7", VERDICT_RULE_VALUES_MAX, "]}\n",
 		    "asn: expected 1 to 100 values");
-	assert_most(ANY "asn: 1, owner: [", "a", VERDICT_RULE_VALUES_MAX,
-		    "]}\n", "owner: expected 1 to 100 values");
+	assert_most(ANY "asn: 1, account: [", "a", VERDICT_RULE_VALUES_MAX,
+		    "]}\n", "account: expected 1 to 100 values");
+	assert_most(ANY "asn: 1, account: a, owner: [", "a",
+		    VERDICT_RULE_VALUES_MAX, "]}\n",
+		    "owner: expected 1 to 100 values");
 }
 
 static void a_reason_is_a_short_line(void **state)

@@ -27,14 +27,19 @@ static void a_listed_key_has_its_roles(void **state)
 	(void)state;
 	assert_int_equal(
 		roles_of("crm create,read " SESAME "\n", "open sesame"),
-		API_READ | API_READ_OWN | API_CREATE);
+		API_READ | API_CREATE);
+	assert_int_equal(roles_of("crm read-own " SESAME "\n", "open sesame"),
+			 API_READ);
+	assert_int_equal(
+		roles_of("crm read " SESAME " accounts=*\n", "open sesame"),
+		API_READ | API_READ_ALL);
 }
 
 static void admin_includes_the_other_roles(void **state)
 {
 	(void)state;
 	assert_int_equal(roles_of("root admin " SESAME "\n", "open sesame"),
-			 API_READ | API_READ_OWN | API_CREATE | API_ADMIN);
+			 API_READ_ALL | API_READ | API_CREATE | API_ADMIN);
 }
 
 static void a_key_is_known_by_its_name(void **state)
@@ -62,11 +67,25 @@ static void what_is_said_of_accounts_has_to_make_sense(void **state)
 		{"account=", "account=: expected a name"},
 		{"account=a/b", "account=: expected a name"},
 		{"account=a account=a", "account= is given twice"},
+		{"accounts=", "accounts=: only the role read"},
 		{"owners=%0a", "owners=: expected %XX"},
 		{"owners=a%2", "owners=: expected %XX"},
 		{"owners=a%", "owners=: expected %XX"},
 		{"owners=a owners=b", "owners= is given twice"},
-		{"accounts=a", "expected nothing"},
+	};
+	static const struct {
+		const char *line, *says;
+	} bad_lines[] = {
+		{"a admin " SESAME " owners=ann\n", "admin writes for all"},
+		{"a admin " SESAME " accounts=*\n", "admin reads all"},
+		{"a read-own " SESAME " accounts=*\n", "only the role read"},
+		{"a read " SESAME " accounts=\n", "accounts=: expected *"},
+		{"a read " SESAME " accounts=acme\n", "accounts=: expected *"},
+		{"a read " SESAME " accounts=* accounts=*\n", "given twice"},
+		{"a read " SESAME " accounts=* owners=ann\n",
+		 "owners= are those of one account"},
+		{"a read " SESAME " owners=ann accounts=*\n",
+		 "owners= are those of one account"},
 	};
 	char line[256];
 
@@ -76,8 +95,9 @@ static void what_is_said_of_accounts_has_to_make_sense(void **state)
 			 bad[i].words);
 		assert_non_null(strstr(refusal_of(line).text, bad[i].says));
 	}
-	assert_non_null(strstr(
-		refusal_of("a admin " SESAME " owners=ann\n").text, "admin"));
+	for (size_t i = 0; i < sizeof(bad_lines) / sizeof(bad_lines[0]); i++)
+		assert_non_null(strstr(refusal_of(bad_lines[i].line).text,
+				       bad_lines[i].says));
 }
 
 static void what_a_key_writes_for_outlives_a_reload(void **state)
@@ -110,7 +130,7 @@ static void comments_and_blank_lines_are_skipped(void **state)
 	assert_int_equal(roles_of("# who\n\n  \na read " OTHER
 				  "\nb\tread\t" SESAME " # told\n",
 				  "open sesame"),
-			 API_READ | API_READ_OWN);
+			 API_READ);
 }
 
 static void what_is_said_of_accounts_is_passed_over(void **state)
@@ -119,7 +139,7 @@ static void what_is_said_of_accounts_is_passed_over(void **state)
 	assert_int_equal(roles_of("@* links=1/day\n@\n@acme hue=3\n"
 				  "a read " SESAME "\n",
 				  "open sesame"),
-			 API_READ | API_READ_OWN);
+			 API_READ);
 }
 
 static void an_empty_file_lets_nobody_in(void **state)
@@ -199,8 +219,7 @@ static void a_reload_lets_a_new_key_in(void **state)
 	ring = open_ring(&err);
 	write_file("a read " SESAME "\n");
 	assert_int_equal(api_keyring_reload(ring, &err), 0);
-	assert_int_equal(roles_in(ring, "open sesame"),
-			 API_READ | API_READ_OWN);
+	assert_int_equal(roles_in(ring, "open sesame"), API_READ);
 	api_keyring_free(ring);
 }
 
@@ -214,8 +233,7 @@ static void a_reload_that_fails_changes_nothing(void **state)
 	ring = open_ring(&err);
 	write_file("nonsense\n");
 	assert_int_equal(api_keyring_reload(ring, &err), -1);
-	assert_int_equal(roles_in(ring, "open sesame"),
-			 API_READ | API_READ_OWN);
+	assert_int_equal(roles_in(ring, "open sesame"), API_READ);
 	api_keyring_free(ring);
 }
 
@@ -346,10 +364,10 @@ static void what_a_key_began_goes_on_while_the_file_lets_it(void **state)
 			      "x read " OTHER "\n"
 			      "crm create,read " SESAME "\n",
 			      API_CREATE, &info));
-	assert_int_equal(info.roles, API_CREATE | API_READ | API_READ_OWN);
+	assert_int_equal(info.roles, API_CREATE | API_READ);
 	assert_false(
 		may_go_on(first, "crm read " SESAME "\n", API_CREATE, &info));
-	assert_int_equal(info.roles, API_READ | API_READ_OWN);
+	assert_int_equal(info.roles, API_READ);
 	assert_false(
 		may_go_on(first, "crm create " OTHER "\n", API_CREATE, &info));
 	assert_int_equal(info.roles, 0);
@@ -379,7 +397,7 @@ static void a_key_that_goes_on_has_what_its_line_says_now(void **state)
 	assert_true(api_keyring_find(ring, "open sesame", 11, &info));
 	write_file("crm read-own " SESAME " account=shop owners=bob\n");
 	assert_int_equal(api_keyring_reload(ring, &err), 0);
-	assert_true(api_keyring_still_may(ring, &info, API_READ_OWN));
+	assert_true(api_keyring_still_may(ring, &info, API_READ));
 	assert_string_equal(info.account, "shop");
 	assert_true(key_names_have(info.owners, "bob"));
 	assert_false(key_names_have(info.owners, "ann"));
@@ -397,7 +415,7 @@ static void without_a_reload_a_role_that_lacks_is_lacking(void **state)
 	ring = open_ring(&err);
 	assert_true(api_keyring_find(ring, "open sesame", 11, &info));
 	assert_false(api_keyring_still_may(ring, &info, API_CREATE));
-	assert_true(api_keyring_still_may(ring, &info, API_READ_OWN));
+	assert_true(api_keyring_still_may(ring, &info, API_READ));
 	assert_int_equal(api_keyring_count(ring), 1);
 	api_keyring_free(ring);
 }

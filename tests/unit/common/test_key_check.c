@@ -15,8 +15,8 @@ struct asked {
 
 static enum api_role role_of(struct http_slice where)
 {
-	if (http_slice_is(where, "/own"))
-		return API_READ_OWN;
+	if (http_slice_is(where, "/all"))
+		return API_READ_ALL;
 	if (http_slice_is(where, "/read"))
 		return API_READ;
 	return http_slice_is(where, "/create") ? API_CREATE : API_ADMIN;
@@ -90,8 +90,8 @@ static void a_request_has_the_roles_of_its_key(void **state)
 
 	(void)state;
 	start_listener(&a, "crm read " SESAME "\nboss admin " OTHER "\n");
-	assert_answered(&a, "/own", KEY, 200, "crm");
 	assert_answered(&a, "/read", KEY, 200, "crm");
+	assert_answered(&a, "/all", KEY, 403, "'read' with accounts=*");
 	assert_answered(&a, "/create", KEY, 403, "the role 'create'");
 	assert_answered(&a, "/admin", KEY, 403, "the role 'admin'");
 	assert_answered(&a, "/admin", KEY, 403,
@@ -107,8 +107,9 @@ static void a_role_that_lacks_is_named(void **state)
 	(void)state;
 	start_listener(&a, "crm create " SESAME "\n");
 	assert_answered(&a, "/create", KEY, 200, "crm");
-	assert_answered(&a, "/read", KEY, 403, "the role 'read'");
-	assert_answered(&a, "/own", KEY, 403, "the role 'read-own' or 'read'");
+	assert_answered(&a, "/read", KEY, 403, "the role 'read' or 'read-own'");
+	assert_answered(&a, "/all", KEY, 403,
+			"the role 'read' with accounts=*, or 'admin'");
 	stop_listener(&a);
 }
 
@@ -135,13 +136,13 @@ static void a_key_is_what_follows_bearer(void **state)
 	(void)state;
 	start_listener(&a, "crm read " SESAME "\n");
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
-		assert_answered(&a, "/own", none[i], 401, "send an API key");
-		assert_answered(&a, "/own", none[i], 401,
+		assert_answered(&a, "/read", none[i], 401, "send an API key");
+		assert_answered(&a, "/read", none[i], 401,
 				"WWW-Authenticate: Bearer realm=");
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		assert_answered(&a, "/own", others[i], 401, "not known here");
-	assert_answered(&a, "/own", "authorization: bearer   open sesame\r\n",
+		assert_answered(&a, "/read", others[i], 401, "not known here");
+	assert_answered(&a, "/read", "authorization: bearer   open sesame\r\n",
 			200, "crm");
 	stop_listener(&a);
 }
@@ -152,16 +153,16 @@ static void who_asks_too_often_is_told_when_to_come_again(void **state)
 
 	(void)state;
 	start_listener(&a, "crm read " SESAME " rate=1/h burst=2\n");
-	assert_answered(&a, "/own", KEY, 200, "crm");
-	assert_answered(&a, "/own", KEY, 200, "crm");
+	assert_answered(&a, "/read", KEY, 200, "crm");
+	assert_answered(&a, "/read", KEY, 200, "crm");
 	/* A refused request takes no token, and its answer has no rate headers.
 	 */
 	assert_answered(&a, "/create", KEY, 403, "the role 'create'");
-	assert_answered(&a, "/own", KEY, 429, "'crm' sends too many requests");
-	assert_answered(&a, "/own", KEY, 429,
+	assert_answered(&a, "/read", KEY, 429, "'crm' sends too many requests");
+	assert_answered(&a, "/read", KEY, 429,
 			"RateLimit-Policy: \"key\";q=2;w=7200\r\n");
-	assert_answered(&a, "/own", KEY, 429, "RateLimit: \"key\";r=0;t=7");
-	assert_answered(&a, "/own", KEY, 429, "Retry-After: 3");
+	assert_answered(&a, "/read", KEY, 429, "RateLimit: \"key\";r=0;t=7");
+	assert_answered(&a, "/read", KEY, 429, "Retry-After: 3");
 	stop_listener(&a);
 }
 
@@ -173,10 +174,10 @@ static void refusals_by_rate_are_counted_by_key(void **state)
 	(void)state;
 	start_listener(&a, "crm read " SESAME " rate=2/h\n");
 	assert_true(api_keyring_find(a.ring, "open sesame", 11, &who));
-	assert_answered(&a, "/own", KEY, 200, "crm");
+	assert_answered(&a, "/read", KEY, 200, "crm");
 	assert_int_equal(metric_value(who.limited), 0);
-	assert_answered(&a, "/own", KEY, 429, "");
-	assert_answered(&a, "/own", KEY, 429, "");
+	assert_answered(&a, "/read", KEY, 429, "");
+	assert_answered(&a, "/read", KEY, 429, "");
 	assert_int_equal(metric_value(who.limited), 2);
 	stop_listener(&a);
 }
@@ -189,7 +190,7 @@ static void what_pays_otherwise_is_asked_for_no_token(void **state)
 	(void)state;
 	start_listener(&a, "crm read " SESAME " rate=1/h\n");
 	for (int i = 0; i < 3; i++)
-		assert_answered(&a, "/own", KEY, 200, "crm");
+		assert_answered(&a, "/read", KEY, 200, "crm");
 	stop_listener(&a);
 }
 
@@ -208,7 +209,7 @@ static void what_pays_otherwise_waits_for_no_other_rate(void **state)
 				      &wait_ms));
 	write_file("crm read " SESAME " rate=9/h burst=1\n");
 	assert_int_equal(api_keyring_reload(a.ring, &err), 0);
-	assert_answered(&a, "/own", KEY, 200, "crm");
+	assert_answered(&a, "/read", KEY, 200, "crm");
 	stop_listener(&a);
 }
 
