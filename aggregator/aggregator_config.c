@@ -75,8 +75,8 @@ static const struct setting settings[] = {
 		     RELOADS,
 		     "API keys: name, roles and the key's SHA-256, one a line, "
 		     "as the allocator has them; it may be its file.  Without "
-		     "it, every client that reaches the API may query all "
-		     "owners' clicks."),
+		     "it, every client that reaches the API may query the "
+		     "clicks of all accounts."),
 	SETTING_STRING(
 		key_rate, "100/s", AT_START,
 		"How often a key may ask whose line in keys_file has no rate=, "

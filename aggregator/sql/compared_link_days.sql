@@ -1,4 +1,4 @@
-SELECT toUInt32(toDateTime(day, 'UTC')) AS d, sum(pv) AS n
+SELECT toUInt32(toDateTime(day, 'UTC')) AS d, sumIf(pv, part IN ('sole', 'whole')) AS n
 FROM link_days
 WHERE (toDateTime(day, 'UTC'), attempt) IN (
         SELECT unit, max(attempt)

@@ -4,14 +4,12 @@ SELECT (
         WHERE
           -- include: aggregator/sql/parts/slots_in_range.sql
           AND attempt = {attempt:UInt64}),
-    (
-        SELECT sum(pv)
-        FROM link_days
-        WHERE day = toDate(toDateTime({start:UInt32}, 'UTC')) AND attempt = {attempt:UInt64}),
+    -- include: aggregator/sql/parts/staged_visits.sql
+    ,
     -- include: aggregator/sql/expressions/settled_of_links.sql
     ,
     (
-        SELECT sum(pv)
+        SELECT sumIf(pv, part IN ('sole', 'whole'))
         FROM link_days
         WHERE day = toDate(toDateTime({start:UInt32}, 'UTC'))
           AND attempt = (

@@ -9,6 +9,8 @@ SELECT toUnixTimestamp64Milli(ts), link_id, event_id, code, domain, account, own
 FROM clicks
 WHERE
   -- include: aggregator/sql/parts/exported_rows.sql
+  AND
+  -- include: aggregator/sql/parts/is_of_caller.sql
   AND append_time < fromUnixTimestamp64Milli({append:Int64}, 'UTC')
   @of_links@
   @after@

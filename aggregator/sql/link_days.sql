@@ -1,23 +1,22 @@
-INSERT INTO link_days (link_id, day, attempt, pv, uv, ip, human_uv, human_ip, effective,
-    ineffective)
-SELECT link_id,
+-- include: aggregator/sql/parts/into_link_days.sql
+SELECT link_id, account, owner,
+    if(link_id IN (
+        -- include: aggregator/sql/parts/links_passed_on.sql
+    ), 'holder', 'sole'),
     -- include: aggregator/sql/parts/day_at_start.sql
-    , {attempt:UInt64}, count() AS n,
-    uniqExactIf(unique_identity,
-        -- include: aggregator/sql/parts/is_click.sql
-    ),
-    uniqExactIf(clicks.ip,
-        -- include: aggregator/sql/parts/is_click.sql
-    ),
-    uniqExactIf(unique_identity,
-        -- include: aggregator/sql/parts/is_human.sql
-    ),
-    uniqExactIf(clicks.ip,
-        -- include: aggregator/sql/parts/is_human.sql
-    ),
-    countIf(
-        -- include: aggregator/sql/parts/is_human.sql
-    ) AS e, n - e
+    , {attempt:UInt64},
+    -- include: aggregator/sql/parts/day_counts_of_rows.sql
 FROM
     -- include: aggregator/sql/parts/rows_of_links.sql
-GROUP BY link_id
+GROUP BY link_id, account, owner
+UNION ALL
+SELECT link_id, account, '', if(grouping(account) = 0, 'account', 'whole'),
+    -- include: aggregator/sql/parts/day_at_start.sql
+    , {attempt:UInt64},
+    -- include: aggregator/sql/parts/day_counts_of_rows.sql
+FROM
+    -- include: aggregator/sql/parts/rows_of_links.sql
+  AND link_id IN (
+    -- include: aggregator/sql/parts/links_passed_on.sql
+  )
+GROUP BY GROUPING SETS ((link_id, account), (link_id))

@@ -10,11 +10,9 @@ WHERE (
         WHERE
           -- include: aggregator/sql/parts/slots_in_range.sql
           AND attempt = {attempt:UInt64}) = {slots:UInt64}
-  AND (
-        SELECT sum(pv)
-        FROM link_days
-        WHERE day = toDate(toDateTime({start:UInt32}, 'UTC'))
-          AND attempt = {attempt:UInt64}) = {visits:UInt64}
+  AND
+  -- include: aggregator/sql/parts/staged_visits.sql
+  = {visits:UInt64}
   AND
   -- include: aggregator/sql/parts/is_not_dropped_since.sql
   AND now64(3, 'UTC') < fromUnixTimestamp64Milli({until:Int64}, 'UTC')

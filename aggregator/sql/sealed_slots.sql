@@ -1,6 +1,6 @@
-INSERT INTO sealed_slots (link_id, slot, attempt, events, clicks, bots, prefetches, people,
-    others, people_ips, others_ips)
-SELECT link_id,
+INSERT INTO sealed_slots (link_id, account, owner, slot, attempt, events, clicks, bots,
+    prefetches, people, others, people_ips, others_ips)
+SELECT link_id, account, owner,
     -- include: aggregator/sql/parts/slot_of_row.sql
     AS quarter, {attempt:UInt64}, count(),
     countIf(
@@ -34,4 +34,4 @@ SELECT link_id,
     ))
 FROM
     -- include: aggregator/sql/parts/rows_of_links.sql
-GROUP BY link_id, quarter
+GROUP BY link_id, account, owner, quarter

@@ -1,8 +1,14 @@
 -- Per link and UTC day, settled and published together with link_slots: the part of a day's
 -- visitors that remains known once its rows are dropped.
+-- A link has one holder, its account and owner at the click, on nearly every day: one row, of part
+-- 'sole'.  A link that changed hands on the day has a row 'holder' for each, a row 'account' for
+-- all owners of each account, and one row 'whole': visitors of several holders cannot be added up.
 CREATE TABLE IF NOT EXISTS link_days
 (
     link_id     UInt64,
+    account     LowCardinality(String),
+    owner       LowCardinality(String),
+    part        Enum8('sole' = 0, 'holder' = 1, 'account' = 2, 'whole' = 3),
     day         Date,
     attempt     UInt64,
     pv          UInt64, -- events of the link: effective + ineffective

@@ -14,6 +14,9 @@
 CREATE TABLE IF NOT EXISTS sealed_slots
 (
     link_id         UInt64 CODEC(Delta, ZSTD),
+    -- The holder: the account and owner of the link at the click.
+    account         LowCardinality(String),
+    owner           LowCardinality(String),
     slot            DateTime('UTC') CODEC(Delta, ZSTD), -- 15 minutes of UTC
     attempt         UInt64,
     events          UInt64 CODEC(T64, ZSTD), -- all events, whatever the outcome

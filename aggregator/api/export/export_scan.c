@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "aggregator/api/caller_params.h"
 #include "aggregator/api/export/export_rows.h"
 #include "common/clickhouse/rows.h"
 #include "common/clickhouse/statement.h"
@@ -263,8 +264,9 @@ static int query_page(struct export_scan *s, struct clickhouse *ch, size_t max,
 		      struct buf *answer, struct error *err)
 {
 	struct buf topic = {0}, sql = {0};
+	struct caller_params caller;
 	struct page_params n;
-	int status = -1;
+	int status = caller_params_of(&caller, s->access, err);
 
 	page_params_fill(&n, s, max);
 	put_sql(&sql, s);
@@ -281,6 +283,10 @@ static int query_page(struct export_scan *s, struct clickhouse *ch, size_t max,
 		{"param_epoch", n.epoch},
 		{"param_topic", topic.data},
 		{"param_max", n.max},
+		caller.items[0],
+		caller.items[1],
+		caller.items[2],
+		caller.items[3],
 		/* Few threads, limited memory, and no large block, which would
 		 * be held beside the rows. */
 		{"max_threads", "2"},
@@ -289,12 +295,13 @@ static int query_page(struct export_scan *s, struct clickhouse *ch, size_t max,
 		{"os_thread_priority", NICE},
 		{NULL, NULL}};
 
-	if (!buf_cstr(&sql) || topic.failed)
-		error_set_nomem(err);
-	else
+	if (status == 0 && (!buf_cstr(&sql) || topic.failed))
+		status = error_set_nomem(err);
+	if (status == 0)
 		status = clickhouse_query(ch, sql.data, params, answer, err);
 	buf_free(&topic);
 	buf_free(&sql);
+	caller_params_release(&caller);
 	return status;
 }
 

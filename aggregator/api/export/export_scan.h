@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+#include "aggregator/api/access.h"
 #include "aggregator/api/export/export_links.h"
 #include "aggregator/api/export/export_question.h"
 #include "common/buf.h"
@@ -21,8 +22,9 @@
 
 struct export_scan {
 	struct export_range range;
-	struct export_links links; /* owned */
-	bool all_links;		   /* `links` is not used */
+	const struct access *access; /* of the caller */
+	struct export_links links;   /* owned */
+	bool all_links;		     /* `links` is not used */
 	/* The position. */
 	struct export_place last; /* the last row so far */
 	bool begun;		  /* there were rows */
@@ -34,8 +36,8 @@ struct export_scan {
 	bool seek;		  /* `day` may have no rows */
 };
 
-/* Begins, or goes on behind `after` unless it is NULL.  `range` and `links`
- * have to be set. */
+/* Begins, or goes on behind `after` unless it is NULL.  `range`, `access` and
+ * `links` have to be set. */
 void export_scan_start(struct export_scan *s, const struct export_place *after);
 void export_scan_release(struct export_scan *s);
 

@@ -59,19 +59,11 @@ static int fill_bounds(struct links_params *p,
 		       const struct access_bounds *bounds, size_t *n,
 		       struct error *err)
 {
-	if (bounds && bounds->has_owners) {
-		clickhouse_escape(&p->owners, bounds->owners.data,
-				  bounds->owners.len);
-		p->items[(*n)++] = (struct clickhouse_param){
-			"param_bound_owners", p->owners.data};
-	}
-	if (bounds && bounds->account) {
-		clickhouse_escape(&p->account, bounds->account,
-				  strlen(bounds->account));
-		p->items[(*n)++] = (struct clickhouse_param){
-			"param_bound_account", p->account.data};
-	}
-	return p->owners.failed || p->account.failed ? error_set_nomem(err) : 0;
+	if (caller_params_fill(&p->caller, bounds, err) < 0)
+		return -1;
+	for (size_t i = 0; i < CALLER_PARAMS; i++)
+		p->items[(*n)++] = p->caller.items[i];
+	return 0;
 }
 
 /* Fills in the texts that are searched in URLs, in the stored form. */
@@ -170,8 +162,7 @@ void links_params_release(struct links_params *p)
 		buf_free(&p->texts[i]);
 	buf_free(&p->words_uri);
 	buf_free(&p->url_uri);
-	buf_free(&p->owners);
-	buf_free(&p->account);
+	caller_params_release(&p->caller);
 }
 
 /* --- conditions -------------------------------------------------------------
@@ -225,11 +216,11 @@ static void put_where(struct buf *sql, const struct links_query *q)
 	put_filters(sql, q);
 	if (q->bounds && q->bounds->has_owners)
 		buf_puts(sql, " AND owner IN (SELECT arrayJoin(splitByChar("
-			      "'\\n', {bound_owners:String})))");
+			      "'\\n', {caller_owners:String})))");
 	/* The bounds are wider than what the caller sees: each link that is
 	 * read is checked by its reader. */
 	if (q->bounds && q->bounds->account)
-		buf_puts(sql, " AND account = {bound_account:String}");
+		buf_puts(sql, " AND account = {caller_account:String}");
 	if (q->created_from >= 0)
 		buf_puts(sql, " AND created_at >= fromUnixTimestamp64Milli("
 			      "{created_from:Int64}, 'UTC')");

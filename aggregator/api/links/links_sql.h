@@ -12,6 +12,7 @@
 #ifndef AGGREGATOR_API_LINKS_LINKS_SQL_H
 #define AGGREGATOR_API_LINKS_LINKS_SQL_H
 
+#include "aggregator/api/caller_params.h"
 #include "aggregator/api/links/links_query.h"
 #include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
@@ -35,9 +36,9 @@ struct links_scan {
 struct links_params {
 	struct buf texts[LINKS_FILTER_COUNT];
 	struct buf words_uri, url_uri; /* q and url as URIs */
-	struct buf owners, account;    /* from the caller's bounds */
+	struct caller_params caller;
 	char numbers[9][24];
-	struct clickhouse_param items[24];
+	struct clickhouse_param items[32];
 };
 int links_params_fill(struct links_params *p, const struct links_query *q,
 		      const struct links_scan *scan, struct error *err);

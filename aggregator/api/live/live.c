@@ -122,11 +122,14 @@ static void send_waiting(struct subscriber *s)
 
 static bool may_see(const struct subscriber *s, const struct live_event *e)
 {
-	const struct key_link link = {.account = e->whose.account,
-				      .owner = e->whose.owner};
+	const struct key_link now = {.account = e->whose.account,
+				     .owner = e->whose.owner},
+			      then = {.account = e->account, .owner = e->owner};
 
+	/* The link may have changed hands since the click. */
 	return s->listener.audience == SEES_ALL ||
-	       access_sees_link(&s->access, &link);
+	       (access_sees_link(&s->access, &now) &&
+		access_sees_link(&s->access, &then));
 }
 
 static void offer_event(struct subscriber *s, const struct delivery *d)

@@ -196,6 +196,7 @@ struct sealed_numbers {
 };
 
 static int sealed_numbers_fill(struct sealed_numbers *p,
+			       const struct call *call,
 			       const struct question *q, uint64_t link_id,
 			       const struct copied_days *sealed,
 			       struct error *err)
@@ -207,13 +208,14 @@ static int sealed_numbers_fill(struct sealed_numbers *p,
 	status = copied_days_put(sealed, &p->starts, &p->attempts, err);
 	question_params_add(&p->n, "param_days", p->starts.data);
 	question_params_add(&p->n, "param_attempts", p->attempts.data);
-	return status;
+	return status < 0 ? -1 : question_params_caller(&p->n, call, err);
 }
 
 static void sealed_numbers_release(struct sealed_numbers *p)
 {
 	buf_free(&p->starts);
 	buf_free(&p->attempts);
+	question_params_release(&p->n);
 }
 
 static int ask_sealed(struct call *call, const struct question *q,
@@ -284,7 +286,8 @@ static int fetch_sealed(struct call *call, const struct question *q,
 	struct sealed_numbers p;
 	uint64_t size = 0;
 	bool done = false;
-	int status = sealed_numbers_fill(&p, q, a->link.link_id, sealed, err);
+	int status =
+		sealed_numbers_fill(&p, call, q, a->link.link_id, sealed, err);
 
 	if (status == 0)
 		status = try_exact(call, q, sealed, &p, a, &done, err);
@@ -343,7 +346,9 @@ static int fetch_rows(struct call *call, const struct question *q,
 
 	question_params_fill(&n, q, a->link.link_id, 0);
 	clicks_sql_rows(&sql, q, &a->buckets, &scope, true);
-	status = question_params_filter(&n, q, err);
+	status = question_params_caller(&n, call, err);
+	if (status == 0)
+		status = question_params_filter(&n, q, err);
 	if (status == 0)
 		status = try_few_rows(call, q, &sql, &n, a, &done, err);
 	if (status == 0 && !done)

@@ -110,6 +110,9 @@ static const char of_link_and[] = "link_id = {link_id:UInt64} AND";
 static const char rows_of_question[] =
 #include "aggregator/sql/parts/rows_of_question.sql.inc"
 	;
+static const char is_of_caller[] = "AND "
+#include "aggregator/sql/parts/is_of_caller.sql.inc"
+	;
 static const char is_of_owners[] = "AND "
 #include "aggregator/sql/parts/is_of_owners.sql.inc"
 	;
@@ -117,6 +120,7 @@ static const char is_of_owners[] = "AND "
 void clicks_sql_from_rows(struct buf *sql, const struct question *q,
 			  const struct clicks_scope *scope)
 {
+	const char *whose = scope->bounded ? is_of_owners : NULL;
 	struct buf once = {0}, filters = {0};
 
 	clicks_sql_put_once(&once, q, scope->link);
@@ -124,7 +128,7 @@ void clicks_sql_from_rows(struct buf *sql, const struct question *q,
 	statement_put(sql, rows_of_question,
 		      (const struct statement_blank[]){
 			      {"link", scope->link ? of_link_and : NULL},
-			      {"owners", scope->bounded ? is_of_owners : NULL},
+			      {"owners", scope->link ? is_of_caller : whose},
 			      {"once", statement_piece(sql, &once)},
 			      {"filters", statement_piece(sql, &filters)},
 			      {NULL, NULL},

@@ -21,7 +21,9 @@
 
 /* The rows of `clicks` that are counted; the question limits them further. */
 struct clicks_scope {
-	bool link; /* one link: parameter link_id */
+	/* One link, as far as the caller sees it: parameters link_id, and those
+	 * of question_params_caller. */
+	bool link;
 	/* Those of the caller's account and owners, at the click: see
 	 * question_params_bound. */
 	bool bounded;

@@ -56,6 +56,18 @@ void question_params_release(struct question_params *p)
 	filter_params_release(&p->filters);
 	buf_free(&p->accounts);
 	buf_free(&p->owners);
+	caller_params_release(&p->caller);
+}
+
+int question_params_caller(struct question_params *p, const struct call *call,
+			   struct error *err)
+{
+	if (caller_params_of(&p->caller, call->access, err) < 0)
+		return -1;
+	for (size_t i = 0; i < CALLER_PARAMS; i++)
+		question_params_add(p, p->caller.items[i].name,
+				    p->caller.items[i].value);
+	return 0;
 }
 
 void question_params_rows(struct question_params *p, int64_t most)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "aggregator/api/call.h"
+#include "aggregator/api/caller_params.h"
 #include "aggregator/api/statistics/filter.h"
 #include "aggregator/api/statistics/question.h"
 #include "common/buf.h"
@@ -20,6 +21,7 @@ struct question_params {
 	char link_id[24], from[24], to[24], attempt[24], limit[24], most[24];
 	struct filter_params filters;
 	struct buf accounts, owners;
+	struct caller_params caller;
 	int64_t beside; /* extra rows that may be read, to find repeats */
 	struct clickhouse_param items[16 + FILTERS_MAX];
 	size_t count;
@@ -43,6 +45,10 @@ void question_params_add(struct question_params *p, const char *name,
 /* Removes the parameters from the `count`th on. */
 void question_params_cut(struct question_params *p, size_t count);
 
+/* For clicks of one link: adds the parameters of is_of_caller.sql. */
+int question_params_caller(struct question_params *p, const struct call *call,
+			   struct error *err);
+
 /* Limits how many rows are read. */
 void question_params_rows(struct question_params *p, int64_t most);
 
@@ -50,6 +56,7 @@ void question_params_rows(struct question_params *p, int64_t most);
  * line. */
 struct owner_names {
 	struct buf accounts, owners;
+	struct caller_params caller;
 	bool any_owner;
 };
 void owner_names_release(struct owner_names *names);

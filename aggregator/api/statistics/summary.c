@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "aggregator/api/call.h"
+#include "aggregator/api/caller_params.h"
 #include "aggregator/api/statistics/clicks_sql.h"
 #include "aggregator/api/statistics/counts.h"
 #include "aggregator/settle/repeats.h"
@@ -50,8 +51,12 @@ static int query_lifetime_counts(struct call *call, uint64_t link_id,
 					     sealed->kept_from),
 		.bots = BOTS_EXCLUDE};
 	struct buf starts = {0}, attempts = {0}, sql = {0};
+	struct caller_params caller;
 	char id[24], from[24], to[24];
-	int status = copied_days_put(sealed, &starts, &attempts, err);
+	int status = caller_params_of(&caller, call->access, err);
+
+	if (status == 0)
+		status = copied_days_put(sealed, &starts, &attempts, err);
 
 	snprintf(id, sizeof(id), "%" PRIu64, link_id);
 	snprintf(from, sizeof(from), "%" PRId64, ever.from);
@@ -62,6 +67,10 @@ static int query_lifetime_counts(struct call *call, uint64_t link_id,
 		{"param_to", to},
 		{"param_days", starts.data},
 		{"param_attempts", attempts.data},
+		caller.items[0],
+		caller.items[1],
+		caller.items[2],
+		caller.items[3],
 		{NULL, NULL}};
 
 	clicks_sql_life(&sql, &ever, sealed);
@@ -74,6 +83,7 @@ static int query_lifetime_counts(struct call *call, uint64_t link_id,
 	buf_free(&sql);
 	buf_free(&starts);
 	buf_free(&attempts);
+	caller_params_release(&caller);
 	return status;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "aggregator/api/call.h"
+#include "aggregator/api/caller_params.h"
 #include "aggregator/api/published_days.h"
 #include "aggregator/api/statistics/question.h"
 #include "aggregator/zone/civil.h"
@@ -90,20 +91,25 @@ static int fetch_link_days(struct call *call, const struct question *q,
 	static const char sql[] =
 #include "aggregator/sql/link_days_of_link.sql.inc"
 		;
+	struct caller_params caller;
 	char id[24], from[24], to[24];
-	const struct clickhouse_param params[] = {{"param_link_id", id},
-						  {"param_from", from},
-						  {"param_to", to},
-						  {NULL, NULL}};
+	int status = caller_params_of(&caller, call->access, err);
+	const struct clickhouse_param params[] = {
+		{"param_link_id", id}, {"param_from", from}, {"param_to", to},
+		caller.items[0],       caller.items[1],	     caller.items[2],
+		caller.items[3],       {NULL, NULL}};
 
 	snprintf(id, sizeof(id), "%" PRIu64, link_id);
 	snprintf(from, sizeof(from), "%" PRId64, q->from);
 	snprintf(to, sizeof(to), "%" PRId64, q->to);
-	if (find_days(call, q, s, err) < 0)
-		return -1;
-	return clickhouse_rows(call->ch, sql, params,
-			       clickhouse_number_columns(2 + COUNTS),
-			       take_counts, s, err);
+	if (status == 0)
+		status = find_days(call, q, s, err);
+	if (status == 0)
+		status = clickhouse_rows(call->ch, sql, params,
+					 clickhouse_number_columns(2 + COUNTS),
+					 take_counts, s, err);
+	caller_params_release(&caller);
+	return status;
 }
 
 /* --- the answer -----------------------------------------------------------

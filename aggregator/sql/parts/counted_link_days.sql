@@ -1,5 +1,7 @@
 link_days
-WHERE day >= toDate({since:UInt16})
+WHERE
+  -- include: aggregator/sql/parts/link_day_is_of_caller.sql
+  AND day >= toDate({since:UInt16})
   AND day < toDate({until:UInt16})
   AND (toDateTime(day, 'UTC'), attempt) IN (
         SELECT unit, max(attempt)

@@ -1,8 +1,8 @@
-SELECT link_id AS l, slot AS s, events AS n, clicks AS c, bots AS b, prefetches AS p,
+SELECT link_id AS l, account AS a, owner AS o, slot AS s, events AS n, clicks AS c, bots AS b, prefetches AS p,
     people AS hv, others AS ov, people_ips AS hi, others_ips AS oi
 -- include: aggregator/sql/parts/base_slots.sql
 UNION ALL
-SELECT link_id AS l,
+SELECT link_id AS l, account AS a, owner AS o,
     -- include: aggregator/sql/parts/slot_of_row.sql
     AS s,
     -- include: aggregator/sql/parts/counts_of_rows.sql
@@ -31,4 +31,4 @@ FROM (
     -- include: aggregator/sql/parts/rows_beside.sql
 )
 WHERE link_id != 0
-GROUP BY l, s
+GROUP BY l, a, o, s

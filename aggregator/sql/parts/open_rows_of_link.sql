@@ -2,4 +2,7 @@
 + (
     SELECT count()
     FROM clicks
-    WHERE link_id = {link_id:UInt64} @open@)
+    WHERE link_id = {link_id:UInt64} @open@
+      AND
+      -- include: aggregator/sql/parts/is_of_caller.sql
+)

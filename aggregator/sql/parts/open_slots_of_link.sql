@@ -14,4 +14,6 @@ SELECT
         , @condition@) AS i
 FROM clicks
 WHERE link_id = {link_id:UInt64} @open@ @once@
+  AND
+  -- include: aggregator/sql/parts/is_of_caller.sql
 GROUP BY s

@@ -165,7 +165,8 @@ static int read_days(struct books *b, struct error *err)
 	put_range(b, "slot");
 	buf_puts(sql, " GROUP BY d, attempt) AS c ON s.unit = c.d AND s.a = "
 		      "c.attempt LEFT JOIN (SELECT toDateTime(day, 'UTC') AS "
-		      "d, attempt, sum(pv) AS n FROM link_days WHERE");
+		      "d, attempt, sumIf(pv, part IN ('sole', 'whole')) AS n "
+		      "FROM link_days WHERE");
 	put_range(b, "d");
 	buf_puts(sql, " GROUP BY d, attempt) AS v ON s.unit = v.d AND s.a = "
 		      "v.attempt");

@@ -334,7 +334,8 @@ def hours_events(clickhouse):
 SLOTS = ("(SELECT * FROM link_slots WHERE (toStartOfDay(slot, 'UTC'), attempt)"
          " IN (SELECT unit, max(attempt) FROM settled WHERE kind = 'link_day' "
          "GROUP BY unit))")
-DAYS = ("(SELECT * FROM link_days WHERE (toDateTime(day, 'UTC'), attempt)"
+DAYS = ("(SELECT * FROM link_days WHERE part IN ('sole', 'whole') AND "
+        "(toDateTime(day, 'UTC'), attempt)"
         " IN (SELECT unit, max(attempt) FROM settled WHERE kind = 'link_day' "
         "GROUP BY unit))")
 

@@ -41,6 +41,7 @@ static inline bool is_bobs(size_t i)
 struct lists {
 	const char *days, *attempts, *hours, *hour_attempts, *value_attempts;
 	const char *accounts, *owners; /* default: acme, ann; "": any owner */
+	const char *account, *owner;   /* the caller's; NULL: any */
 	uint64_t attempt;	       /* 0: all */
 	size_t limit;
 	int64_t start;
@@ -74,6 +75,10 @@ static inline const char *ask_sorted(struct settled *t,
 		{"param_bound_owners", lists->owners ? lists->owners : "ann"},
 		{"param_any_owner",
 		 lists->owners && !*lists->owners ? "true" : "false"},
+		{"param_any_account", lists->account ? "false" : "true"},
+		{"param_caller_account", lists->account ? lists->account : ""},
+		{"param_every_owner", lists->owner ? "false" : "true"},
+		{"param_caller_owners", lists->owner ? lists->owner : ""},
 		{NULL, NULL}};
 	struct buf ordered = {0}, out = {0};
 	struct error err = {0};

@@ -203,6 +203,10 @@ static void an_event_that_was_sent_twice_is_counted_once(void **state)
 			{"param_from", "0"},
 			{"param_to", "4000000000"},
 			{"param_link_id", "1"},
+			{"param_any_account", "true"},
+			{"param_caller_account", ""},
+			{"param_every_owner", "true"},
+			{"param_caller_owners", ""},
 			{NULL, NULL}};
 		struct error err = {0};
 		struct buf out = {0};
@@ -269,6 +273,76 @@ static void a_link_has_sealed_days_and_rows(void **state)
 			 FROM * CLOCK_SECOND - 1,
 			 (START + 3 * DAY) * CLOCK_SECOND - 1);
 		assert_string_equal(ask_sorted(t, &q, &sql, &lists), life);
+	}
+}
+
+/* Inserts clicks of link 1 that one holder had. */
+static void insert_held(struct settled *t, const char *account,
+			const char *owner, unsigned count)
+{
+	static const int64_t at = (START + 2 * DAY) * CLOCK_SECOND;
+
+	t->account = account;
+	t->owner = owner;
+	settled_insert(t,
+		       (struct clicks){at, count, 1,
+				       *account == 1 ? "expired" : "redirected",
+				       "human", 1, 1});
+}
+
+static void a_link_that_changed_hands_keeps_each_holders_clicks(void **state)
+{
+	static const struct {
+		const char *account, *owner;
+		unsigned events, clicks;
+	} rows[] = {
+		{NULL, NULL, 111119, 111111},
+		{"acme", NULL, 11019, 11011},
+		{"acme", "ann", 1009, 1001},
+		{"acme", "bob", 10018, 10010},
+		{"acme", "ann\\nbob", 11019, 11011},
+		{"acme", "cat", 8, 0},
+		{"shop", NULL, 100108, 100100},
+		{"shop", "bob", 8, 0},
+		{"nobody", NULL, 8, 0},
+	};
+	struct settled *t = *state;
+	struct question q = three_days(BOTS_INCLUDE);
+	struct buckets buckets = {(int64_t[]){START}, 1};
+	char days[32], expected[64], *end;
+	struct lists lists = copied_lists(days);
+	struct buf sql = {0};
+
+	insert_held(t, "acme", "ann", 1);
+	insert_held(t, "acme", "bob", 10);
+	insert_held(t, "shop", "ann", 100);
+	insert_held(t, "\x01unknown", "\x01unknown", 3);
+	clickhouse_server_do(
+		&t->server,
+		"INSERT INTO sealed_slots (link_id, account, owner, slot, "
+		"attempt, events, clicks) VALUES "
+		"(1, 'acme', 'ann', %" PRId64 ", 7, 1000, 1000), "
+		"(1, 'acme', 'bob', %" PRId64 ", 7, 10000, 10000), "
+		"(1, 'shop', 'ann', %" PRId64 ", 7, 100000, 100000), "
+		"(1, '\\x01unknown', '\\x01unknown', %" PRId64 ", 7, 5, 0)",
+		START + DAY, START + DAY, START + DAY, START + DAY);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		lists.account = rows[i].account;
+		lists.owner = rows[i].owner;
+		clicks_sql_sealed(&sql, &q, &buckets, &copied, true);
+		snprintf(expected, sizeof(expected), "total\t0\t\t\t%u\t%u\t",
+			 rows[i].events, rows[i].clicks);
+		if (strncmp(ask_sorted(t, &q, &sql, &lists), expected,
+			    strlen(expected)) != 0)
+			fail_msg("row %zu", i);
+		clicks_sql_sealed_size(&sql, &q, &copied);
+		assert_int_equal(
+			strtoul(ask_sorted(t, &q, &sql, &lists), &end, 10),
+			rows[i].events);
+		clicks_sql_life(&sql, &q, &copied);
+		assert_int_equal(
+			strtoul(ask_sorted(t, &q, &sql, &lists), &end, 10),
+			rows[i].events);
 	}
 }
 
@@ -355,6 +429,8 @@ int main(void)
 		SETTLED_TEST(tags_are_those_that_have_most),
 		SETTLED_TEST(an_event_that_was_sent_twice_is_counted_once),
 		SETTLED_TEST(a_link_has_sealed_days_and_rows),
+		SETTLED_TEST(
+			a_link_that_changed_hands_keeps_each_holders_clicks),
 		SETTLED_TEST(owners_have_copied_days_and_rows),
 	};
 

@@ -95,6 +95,53 @@ static void a_day_has_each_figure_of_its_rows(void **state)
 		"0\t3\t9\t1792900000123\t1792890000456\ta tester\t1\t1\t1");
 }
 
+/* Visitors of a link that changed hands cannot be added up: one came under each
+ * holder. */
+static void a_day_on_which_a_link_changed_hands_has_each_part(void **state)
+{
+	static const struct {
+		const char *account, *owner;
+		struct clicks clicks;
+	} held[] = {
+		{"acme", "ann", {0, 5, 1, "redirected", "human", 3, 1}},
+		{"acme", "bob", {0, 4, 1, "redirected", "human", 2, 1}},
+		{"shop", "ann", {0, 3, 1, "redirected", "human", 1, 1}},
+		{"\x01unknown",
+		 "\x01unknown",
+		 {0, 2, 1, "expired", "human", 1, 1}},
+		{"shop", "ann", {0, 7, 2, "redirected", "human", 7, 1}},
+	};
+	struct settled *t = *state;
+	struct error err;
+
+	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++) {
+		struct clicks c = held[i].clicks;
+
+		c.at_ms = START * CLOCK_SECOND;
+		t->account = held[i].account;
+		t->owner = held[i].owner;
+		settled_insert(t, c);
+	}
+	settled_publish_hour(t, START, 5, 21);
+	assert_int_equal(settle_usual_day(t, 0, &err).published, 1);
+	assert_string_equal(
+		clickhouse_server_ask(
+			&t->server,
+			"SELECT link_id, part, replace(account, '\\x01', '?') "
+			"AS a, replace(owner, '\\x01', '?') AS o, pv, uv, "
+			"human_uv, effective, ineffective FROM link_days "
+			"ORDER BY link_id, part, a, o"),
+		"1\tholder\t?unknown\t?unknown\t2\t0\t0\t0\t2\n"
+		"1\tholder\tacme\tann\t5\t3\t3\t5\t0\n"
+		"1\tholder\tacme\tbob\t4\t2\t2\t4\t0\n"
+		"1\tholder\tshop\tann\t3\t1\t1\t3\t0\n"
+		"1\taccount\t?unknown\t\t2\t0\t0\t0\t2\n"
+		"1\taccount\tacme\t\t9\t3\t3\t9\t0\n"
+		"1\taccount\tshop\t\t3\t1\t1\t3\t0\n"
+		"1\twhole\t\t\t14\t3\t3\t12\t2\n"
+		"2\tsole\tshop\tann\t7\t7\t7\t7\t0");
+}
+
 /* --- changes between statements ---------------------------------------------
  */
 
@@ -202,6 +249,42 @@ static void what_changes_after_it_was_compared_is_not_published(void **state)
 		assert_int_equal(err.code, ERROR_PROTOCOL);
 		assert_non_null(strstr(err.text, "it is not what was counted"));
 		assert_int_equal(n.published, 0);
+		assert_settled(t, "0\t0");
+	}
+}
+
+static void lose_whole(struct settled *t)
+{
+	clickhouse_server_do(&t->server,
+			     "ALTER TABLE link_days DELETE WHERE "
+			     "part = 'whole' SETTINGS mutations_sync = 1");
+}
+
+static void lose_account(struct settled *t)
+{
+	clickhouse_server_do(&t->server,
+			     "ALTER TABLE link_days UPDATE pv = pv - 1 WHERE "
+			     "part = 'account' AND account = 'acme' "
+			     "SETTINGS mutations_sync = 1");
+}
+
+/* The parts of a link that changed hands have to be of the same rows. */
+static void parts_that_differ_are_not_published(void **state)
+{
+	static void (*const acts[])(struct settled * t) = {lose_whole,
+							   lose_account};
+	struct settled *t = *state;
+
+	insert_some(t);
+	t->owner = "bob";
+	settled_insert_some(t, START, 3);
+	for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++) {
+		struct error err;
+
+		t->on_lease = acts[i];
+		t->lease_at = 1;
+		assert_int_equal(settle_usual_day(t, -1, &err).published, 0);
+		assert_int_equal(err.code, ERROR_PROTOCOL);
 		assert_settled(t, "0\t0");
 	}
 }
@@ -512,10 +595,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SETTLED_TEST(a_day_has_each_figure_of_its_rows),
+		SETTLED_TEST(a_day_on_which_a_link_changed_hands_has_each_part),
 		SETTLED_TEST(
 			what_changes_before_it_is_compared_is_not_published),
 		SETTLED_TEST(
 			what_changes_after_it_was_compared_is_not_published),
+		SETTLED_TEST(parts_that_differ_are_not_published),
 		SETTLED_TEST(rows_that_come_while_it_is_computed_are_no_fault),
 		SETTLED_TEST(nothing_is_computed_after_it_was_told_to_stop),
 		SETTLED_TEST(nothing_is_published_without_the_lease),
