@@ -24,6 +24,7 @@
 #include "allocator/api/handlers.h"
 #include "allocator/create/charge.h"
 #include "allocator/link/blocked_text.h"
+#include "allocator/link/link_move.h"
 #include "allocator/link/link_patch.h"
 #include "allocator/link/link_place.h"
 #include "allocator/link/link_whose.h"
@@ -483,7 +484,7 @@ static void on_urls_checked(void *arg, const char *blocked,
 	if (blocked)
 		http_reply_problem(c->req, 451, NULL, "%s",
 				   blocked_text(c->after, blocked,
-						c->before->account, text));
+						c->after->account, text));
 	else if (!err && go_on(c, &why) == 0)
 		return;
 	else
@@ -494,14 +495,15 @@ static void on_urls_checked(void *arg, const char *blocked,
 /* The account's other links must not change to a URL that was blocked. */
 static int check_urls(struct change *c, struct error *err)
 {
+	const unsigned leads = FIELD_URL | FIELD_TARGETS | FIELD_ACCOUNT;
 	const char *urls[LINK_URLS_MAX];
 	size_t count = link_urls(c->after, urls);
 
 	if (c->deletes || is_blocked(c->after) ||
-	    !(c->patch.fields.given & (FIELD_URL | FIELD_TARGETS)))
+	    !(c->patch.fields.given & leads))
 		return go_on(c, err);
-	return url_checker_check(c->api->creation.urls, c->before->account,
-				 urls, count, on_urls_checked, c, err);
+	return url_checker_check(c->api->creation.urls, c->after->account, urls,
+				 count, on_urls_checked, c, err);
 }
 
 /* start of a write */
@@ -516,7 +518,12 @@ static int write_change(struct change *c, const struct link_answer *answer,
 	if (c->deletes) {
 		link_edit_tombstone(before, c->caller.name, now, &after);
 	} else {
-		if (link_patch_apply(&c->patch, before, &after, err) < 0)
+		const struct link_move move = {&c->patch.fields,
+					       &c->api->defaults->rules,
+					       &c->caller, c->target.space};
+
+		if (link_patch_apply(&c->patch, before, &after, err) < 0 ||
+		    link_move_apply(&move, before, &after, err) < 0)
 			return -1;
 		link_edit_prepare(before, c->patch.fields.ttl, &after);
 		link_edit_keep_life(before, c->patch.fields.ttl,
@@ -555,8 +562,10 @@ static void on_found(void *arg, const struct link_answer *answer,
 	    may_change(c, answer->link) && is_as_expected(c, answer->link)) {
 		if (write_change(c, answer, &why) == 0)
 			return;
-		if (why.code == ERROR_INPUT)
-			http_reply_problem(c->req, 400, NULL, "%s", why.text);
+		if (why.code == ERROR_INPUT || why.code == ERROR_NOT_OWNER)
+			http_reply_problem(c->req,
+					   why.code == ERROR_INPUT ? 400 : 403,
+					   NULL, "%s", why.text);
 		else
 			api_reply_failure(c->api, c->req, &why);
 	}

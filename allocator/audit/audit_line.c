@@ -123,6 +123,11 @@ static void put_status(struct buf *out, const Shortloop__Link *link)
 	put_count(out, link->redirect_status);
 }
 
+static void put_account(struct buf *out, const Shortloop__Link *link)
+{
+	put_text(out, link->account);
+}
+
 static void put_owner(struct buf *out, const Shortloop__Link *link)
 {
 	put_text(out, link->owner);
@@ -211,6 +216,7 @@ static const struct {
 	{"ttl", put_ttl},
 	{"state", put_state},
 	{"redirect_status", put_status},
+	{"account", put_account},
 	{"owner", put_owner},
 	{"campaign", put_campaign},
 	{"tags", put_tags},
@@ -239,6 +245,9 @@ static void put_changes(struct buf *out, const struct audit_entry *entry)
 	bool first = true;
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		/* The line names the account; a new link had no other. */
+		if (!entry->before && fields[i].put == put_account)
+			continue;
 		mark = out->len;
 		buf_printf(out, "%s\"%s\":{\"old\":", first ? "" : ",",
 			   fields[i].name);

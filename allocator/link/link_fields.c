@@ -8,6 +8,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/drop_const.h"
+#include "common/keys/key_line.h"
 #include "common/unseen.h"
 #include "linkstore/link/names.h"
 
@@ -334,6 +335,17 @@ static int read_domain(struct field_reader *r, struct error *err)
 
 /* --- owner, campaign, description and tags -------------------------------- */
 
+static int read_account(struct field_reader *r, struct error *err)
+{
+	const char *text =
+		json_is_string(r->value) ? json_string_value(r->value) : "";
+
+	r->fields->account = text;
+	return key_line_name_is_valid(text)
+		       ? 0
+		       : refuse_value(r, "1 to 64 of [0-9A-Za-z._-]", err);
+}
+
 static int read_owner(struct field_reader *r, struct error *err)
 {
 	return read_text(r, r->value, LINK_TEXT_MAX, &r->fields->owner, err);
@@ -461,6 +473,7 @@ static const struct {
 } known[] = {
 	{"url", FIELD_URL, read_url},
 	{"ttl", FIELD_TTL, read_ttl},
+	{"account", FIELD_ACCOUNT, read_account},
 	{"owner", FIELD_OWNER, read_owner},
 	{"campaign", FIELD_CAMPAIGN, read_campaign},
 	{"tags", FIELD_TAGS, read_tags},
@@ -521,6 +534,7 @@ int link_fields_read(struct link_fields *fields, json_t *root,
 				       .space_name = "",
 				       .code = "",
 				       .domain_name = "",
+				       .account = "",
 				       .owner = "",
 				       .campaign = "",
 				       .description = ""};

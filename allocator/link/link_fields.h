@@ -42,6 +42,7 @@ enum link_field {
 	FIELD_STATE = 1 << 13,
 	FIELD_PASS_QUERY = 1 << 14,
 	FIELD_PASS_PATH = 1 << 15,
+	FIELD_ACCOUNT = 1 << 16,
 };
 
 /* The rules that fields are checked against.  All of it outlives its use. */
@@ -67,6 +68,7 @@ struct link_fields {
 	 * (link_place.h).  `domain` is NULL if there are no domains. */
 	const struct link_space *space;
 	const struct link_domain *domain;
+	const char *account;
 	const char *owner;
 	const char *campaign;
 	char *tags[LINK_TAGS_MAX]; /* read-only */

@@ -5,9 +5,9 @@
 
 #define PATCH_FIELDS                                                           \
 	(FIELD_URL | FIELD_TARGETS | FIELD_TTL | FIELD_STATE | FIELD_TAGS |    \
-	 FIELD_DESCRIPTION | FIELD_CAMPAIGN | FIELD_NOT_BEFORE |               \
-	 FIELD_MAX_VISITS | FIELD_REDIRECT_STATUS | FIELD_PASS_QUERY |         \
-	 FIELD_PASS_PATH)
+	 FIELD_DESCRIPTION | FIELD_CAMPAIGN | FIELD_NOT_BEFORE | FIELD_OWNER | \
+	 FIELD_ACCOUNT | FIELD_DOMAIN | FIELD_MAX_VISITS |                     \
+	 FIELD_REDIRECT_STATUS | FIELD_PASS_QUERY | FIELD_PASS_PATH)
 
 int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
 		     struct http_slice text, struct error *err)
@@ -25,6 +25,9 @@ int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
 	if ((f->given & FIELD_URL) && !*f->url)
 		return error_set(err, ERROR_INPUT,
 				 "url: a link cannot be without");
+	if ((f->given & FIELD_ACCOUNT) && !*f->account)
+		return error_set(err, ERROR_INPUT,
+				 "account: a link cannot be without");
 	if ((f->given & FIELD_TTL) && !f->ttl)
 		return link_fields_refuse_ttl(rules->store, err);
 	return 0;

@@ -73,6 +73,26 @@ static int choose_domain(struct link_fields *f, const struct domains *all,
 		     : 0;
 }
 
+const struct link_domain *
+link_place_find_domain(const struct link_fields *fields,
+		       const struct domains *domains,
+		       const struct api_key_info *caller, struct error *err)
+{
+	const struct link_domain *found =
+		*fields->domain_name
+			? domains_named(domains, fields->domain_name)
+			: domains_default(domains);
+
+	if (found && may_use_domain(caller, found))
+		return found;
+	if (domains_default(domains))
+		refuse_domain(fields, domains, caller, err);
+	else
+		error_set(err, ERROR_INPUT,
+			  "domain: leave it out, none is configured");
+	return NULL;
+}
+
 bool link_place_is_open(const struct domains *domains,
 			const struct api_key_info *caller, const char *domain)
 {

@@ -21,6 +21,13 @@ int link_place_choose(struct link_fields *fields,
 		      const struct link_defaults *defaults,
 		      const struct api_key_info *caller, struct error *err);
 
+/* Returns the domain that the fields name, or the default one, if the caller
+ * may use it.  NULL: the caller may not (ERROR_NOT_OWNER), or there is none. */
+const struct link_domain *
+link_place_find_domain(const struct link_fields *fields,
+		       const struct domains *domains,
+		       const struct api_key_info *caller, struct error *err);
+
 /* Returns whether the caller may change where links of that domain lead.  "" is
  * the default domain; a domain that is no longer configured belongs to no
  * account. */

@@ -52,6 +52,7 @@ bool key_may(const struct api_key_info *key, enum key_deed deed,
 	case KEY_CHANGES_LINK:
 		return may_change_link(key, link);
 	case KEY_MODERATES_LINK:
+	case KEY_TRANSFERS_LINK:
 		return key && (key->roles & API_ADMIN);
 	case KEY_SEES_LINK:
 		return may_read_link(key, link) || may_change_link(key, link);
@@ -76,17 +77,23 @@ bool key_reads_alike(const struct api_key_info *a, const struct api_key_info *b)
 	       key_names_equal(a->owners, b->owners);
 }
 
-bool key_may_use_domain(const struct api_key_info *key,
-			const struct setting_strings *accounts, bool is_default)
+bool key_account_may_use_domain(const char *account,
+				const struct setting_strings *accounts,
+				bool is_default)
 {
-	if (key->roles & API_ADMIN)
-		return true;
 	for (size_t i = 0; i < accounts->count; i++) {
 		if (!strcmp(accounts->items[i], "*") ||
-		    !strcmp(accounts->items[i], key->account))
+		    !strcmp(accounts->items[i], account))
 			return true;
 	}
 	return accounts->count == 0 && is_default;
+}
+
+bool key_may_use_domain(const struct api_key_info *key,
+			const struct setting_strings *accounts, bool is_default)
+{
+	return (key->roles & API_ADMIN) ||
+	       key_account_may_use_domain(key->account, accounts, is_default);
 }
 
 bool key_may_use_space(const struct api_key_info *key, const char *space)

@@ -38,6 +38,7 @@ enum key_deed {
 	KEY_CREATES_LINK,   /* the account has to be the key's own */
 	KEY_CHANGES_LINK,   /* edits and deletes */
 	KEY_MODERATES_LINK, /* blocks it, and unblocks it */
+	KEY_TRANSFERS_LINK, /* gives it to another account */
 	KEY_SEES_LINK,	    /* reads or changes it: the link exists for it */
 	/* Actions on many links. */
 	KEY_READS_ALL,	/* data about the links of all accounts; the ledger */
@@ -78,6 +79,11 @@ bool key_reads_alike(const struct api_key_info *a,
 bool key_may_use_domain(const struct api_key_info *key,
 			const struct setting_strings *accounts,
 			bool is_default);
+
+/* Returns true if links of that account may be under the domain. */
+bool key_account_may_use_domain(const char *account,
+				const struct setting_strings *accounts,
+				bool is_default);
 
 /* Returns true if the key's own line lets it make links in that space. */
 bool key_may_use_space(const struct api_key_info *key, const char *space);

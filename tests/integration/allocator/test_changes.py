@@ -104,7 +104,10 @@ def test_an_admin_deletes_a_blocked_link(api):
     ({"url": "javascript:alert(1)"}, "url"),
     ({"url": None}, "url"),
     ({"ttl": "99d"}, "ttl"),
-    ({"owner": "eve"}, "owner"),
+    ({"space": "s8"}, "space"),
+    ({"account": "a b"}, "account: expected 1 to 64 of"),
+    ({"account": None}, "account: a link cannot be without"),
+    ({"domain": "none"}, "domain: leave it out, none is configured"),
     ({"state": "gone"}, "state"),
     ({"nonsense": 1}, "nonsense"),
 ])
@@ -137,6 +140,59 @@ def test_a_key_edits_what_it_made_and_an_admin_all(api, keys_file):
     problem(api.delete(mine, key="web"), 404)
     assert api.patch(mine, key="boss", tags=["y"]).json()["editor"] == "boss"
     assert api.get(mine).json()["creator"] == "crm"
+
+
+def test_an_owner_is_changed_by_a_key_that_may_write_for_both(api, keys_file):
+    keys_file.write({**KEYS, "ann": "create,read account=crm owners=ann",
+                     "both": "create,read account=crm owners=ann,bob"})
+    api.program.process.signal(signal.SIGHUP)
+    code = api.post(key="crm", url=URL, ttl="1h", owner="ann").json()["code"]
+    eventually(lambda: api.get(code, "ann").status_code == 200, what="the new keys")
+
+    assert "owner: this API key may not write for it" in problem(
+        api.patch(code, key="ann", owner="bob"), 403)
+    assert api.get(code, "ann").json()["version"] == 1
+    changed = api.patch(code, key="both", owner="bob")
+    assert changed.status_code == 200, changed.text
+    assert (changed.json()["owner"], changed.json()["version"]) == ("bob", 2)
+    assert api.get(code, "ann").status_code == 404
+    problem(api.patch(code, key="ann", owner="ann"), 404)
+    assert api.patch(code, key="both", owner=None).status_code == 403
+    assert api.patch(code, key="crm", owner=None).json()["owner"] is None
+
+
+def test_an_admin_gives_a_link_to_another_account(api, keys_file, kafka):
+    keys_file.write({**KEYS, "crm": "create,read", "shop": "create,read"})
+    api.program.process.signal(signal.SIGHUP)
+    link = api.post(key="crm", url=URL, ttl="1h", owner="ann").json()
+    code = link["code"]
+    eventually(lambda: api.get(code, "crm").status_code == 200, what="the new keys")
+
+    assert "account: it takes an API key with the role 'admin'" in problem(
+        api.patch(code, key="crm", account="shop"), 403)
+    problem(api.patch(code, key="shop", account="shop"), 404)
+    moved = api.patch(code, account="shop", owner="cy")
+    assert moved.status_code == 200, moved.text
+    assert (moved.json()["account"], moved.json()["owner"]) == ("shop", "cy")
+    assert moved.json()["link_id"] == link["link_id"]
+    assert moved.json()["creator"] == "crm"
+    assert api.get(code, "crm").status_code == 404
+    assert api.get(code, "shop").status_code == 200
+    problem(api.delete(code, key="crm"), 404)
+    assert api.patch(code, key="shop", tags=["x"]).status_code == 200
+    told = [(e.link.version, e.link.account, e.link.owner)
+            for _, e in events_of(kafka, api.topic, 3)]
+    assert told == [(1, "crm", "ann"), (2, "shop", "cy"), (3, "shop", "cy")]
+
+    # A moderator's decision is that account's.
+    assert api.patch(code, state="blocked").status_code == 200
+    assert "a blocked link stays with its account" in problem(
+        api.patch(code, account="crm"), 400)
+    assert api.patch(code, state="live").status_code == 200
+    # Nor does a link go where its URL is blocked.
+    other = api.post(key="crm", url=URL, ttl="1h").json()["code"]
+    assert api.patch(other, state="blocked").status_code == 200
+    assert api.patch(code, account="crm").status_code == 451
 
 
 def test_if_match_refuses_an_edit_of_what_was_not_seen(api):

@@ -171,6 +171,26 @@ def test_who_lost_a_domain_reads_and_deletes_and_neither_edits_nor_creates(
     assert api.patch(other, tags=["x"]).status_code == 200
 
 
+def test_a_link_changes_its_domain_to_one_of_its_account(api):
+    code = make(api, "acme", domain="main")["code"]
+    changed = api.patch(code, key="acme", domain="promo")
+    assert changed.status_code == 200, changed.text
+    assert changed.json()["domain"] == "promo"
+    assert changed.json()["short_url"] == f"https://promo.example/{code}"
+    for name in "bank", "nowhere":
+        assert f"domain: '{name}' is not for the account 'acme'" in problem(
+            api.patch(code, key="acme", domain=name), 403)
+    # An admin, too, leaves it where its account may be.
+    assert "domain: 'bank' is not for the account 'acme'" in problem(
+        api.patch(code, domain="bank"), 400)
+    assert "domain: 'promo' is not for the account 'mallory'" in problem(
+        api.patch(code, account="mallory"), 400)
+    moved = api.patch(code, account="mallory", domain="open")
+    assert (moved.json()["account"], moved.json()["domain"]) == ("mallory", "open")
+    back = api.patch(code, key="mallory", domain=None)
+    assert back.json()["short_url"] == f"https://sho.rt/{code}"
+
+
 @pytest.mark.parametrize("strategy", strategies())
 def test_a_request_sent_again_takes_the_right_anew(api, change_domains, strategy):
     fields = {"domain": "promo", **strategies()[strategy]}

@@ -136,7 +136,11 @@ static void what_cannot_be_edited_is_refused(void **state)
 {
 	(void)state;
 	assert_refused("{}", "nothing is to be changed");
-	assert_refused("{\"owner\":\"me\"}", "owner: is not a field");
+	assert_refused("{\"space\":\"s8\"}", "space: is not a field");
+	assert_refused("{\"account\":\"a b\"}", "account: expected 1 to 64");
+	assert_refused("{\"account\":7}", "account: expected 1 to 64");
+	assert_refused("{\"account\":null}",
+		       "account: a link cannot be without");
 	assert_refused("{\"code\":\"abc\"}", "code: is not a field");
 	assert_refused("{\"url\":null}", "url: a link cannot be without");
 	assert_refused("{\"ttl\":null}", "ttl: expected one of");
