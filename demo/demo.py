@@ -417,8 +417,32 @@ class Demo:
                         {"former": theirs}, {"former": after})
         console.say("after 3 visits: " + console.bold("3")
                     + f", and {after:,} unchanged")
+        self.give_away(new, 3)
         self.show_command("verify", "--deep")
         self.show_command("history")
+
+    def give_away(self, link, clicks):
+        """Gives a link to another account; its clicks until then are the former one's.
+        The new target shows when the redirector knows of it."""
+        code, url = link["code"], "https://gallery.example/"
+        self.allocator.edit(code, account="gallery", url=url)
+        answers = []
+
+        def is_known():
+            answers.extend(self.visit(code))
+            return True if answers[-1][1] == url else None
+        wait_for("the redirector to know of the new account", is_known)
+        answers += self.visit(code, times=2)
+        given = sum(target == url for _, target in answers)
+        wanted = {link["account"]: clicks + len(answers) - given, "gallery": given}
+
+        def counted():
+            groups = self.aggregator.clicks(code=code, group_by="account")["groups"]
+            return {g["value"]: g["clicks"] for g in groups}
+        wait_for("the clicks of both accounts", lambda: counted() == wanted or None)
+        console.say(f"given to another account: {console.bold(given)} clicks are its own, "
+                    f"{wanted[link['account']]} stay with the former one")
+        figures.compare("clicks of the two accounts", wanted, counted())
 
     def belongs_to(self, link):
         try:
