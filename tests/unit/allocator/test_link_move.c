@@ -72,8 +72,9 @@ static const char *move_link(const struct api_key_info *key,
 	const struct link_move move = {
 		&f, &world.defaults.rules, key,
 		linkstore_space_named(world.store, "s7")};
-	Shortloop__Link before = SHORTLOOP__LINK__INIT, after;
+	Shortloop__Link before, after;
 
+	shortloop__link__init(&before);
 	before.account = drop_const("acme");
 	before.owner = drop_const("ann");
 	before.domain = drop_const("main");
