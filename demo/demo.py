@@ -382,6 +382,9 @@ class Demo:
              ["now", new["code"], new["url"], new["generation"],
               new["link_id"]]], "<<<><")
         self.compare_statistics(was, new)
+        self.give_away(new, 3)
+        self.show_command("verify", "--deep")
+        self.show_command("history")
 
     def create_again(self, old):
         link = self.allocator.create("https://museum.example/", LONG)
@@ -417,9 +420,6 @@ class Demo:
                         {"former": theirs}, {"former": after})
         console.say("after 3 visits: " + console.bold("3")
                     + f", and {after:,} unchanged")
-        self.give_away(new, 3)
-        self.show_command("verify", "--deep")
-        self.show_command("history")
 
     def give_away(self, link, clicks):
         """Gives a link to another account; its clicks until then are the former one's.

@@ -69,7 +69,7 @@ def of_link(link):
     clicks = f"/v1/clicks?{RANGE}&interval=month"
     return [f"{clicks}&code=code{link}",
             f"{clicks}&code=code{link}&format=csv",
-            f"{clicks}&code=code{link}&group_by=owner",
+            f"{clicks}&code=code{link}&group_by=owner&account=acme",
             f"{clicks}&link_id={link}",
             f"/v1/links/code{link}/summary",
             f"/v1/summary?code=code{link}",

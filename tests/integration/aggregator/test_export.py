@@ -46,7 +46,8 @@ def some_rows(seed, count, start=FROM, end=TO, links=(0, *LINKS)):
         link = rng.choice(links)
         rows.append(make_click(
             rng, rng.randrange(start * 1000, end * 1000), link,
-            code=f"code{link}", account=LINKS.get(link, {}).get("account", ""), city=rng.choice(nasty),
+            code=f"code{link}", city=rng.choice(nasty),
+            **LINKS.get(link, {"account": "", "owner": ""}),
             campaign=rng.choice(nasty), language=rng.choice(nasty),
             referrer_host=rng.choice(nasty), edge="edge-1", domain="main",
             tags=rng.choice([[], ["a"], ["=b", 'c"', "ü"]]), status=302))
@@ -363,10 +364,11 @@ def big(migrated, clickhouse):
     migrated.link("code9", 9, owner="ann")
     clickhouse.query(
         "INSERT INTO clicks (epoch, topic, partition, offset, append_time, ts, "
-        "original_ts, link_id, code, city, event_id) SELECT 1, 'clicks', 0, "
+        "original_ts, link_id, code, account, owner, city, event_id) "
+        "SELECT 1, 'clicks', 0, "
         f"number, toDateTime64({TO}, 3, 'UTC'), "
         f"toDateTime64({FROM}, 3, 'UTC') + number / 1000, "
-        "toDateTime64(0, 3, 'UTC'), 9, 'code9', repeat('x', 60), "
+        "toDateTime64(0, 3, 'UTC'), 9, 'code9', 'acme', 'ann', repeat('x', 60), "
         "generateUUIDv4() FROM numbers(400000)")
     migrated.report([], 0, (TO + 2 * DAY) * 1000)
 
