@@ -45,6 +45,8 @@ def keyed(aggregator, migrated, keys_file):
 def links(migrated):
     """Inserts a few clicks of each link, and the archive."""
     rows = some_clicks(5, 400, [(TO - 2 * DAY, TO)], links=list(LINKS))
+    for row in rows:
+        row["owner"], row["account"], _ = LINKS[row["link_id"]]
     migrated.insert(rows)
     for link, (owner, account, creator) in LINKS.items():
         migrated.link(f"code{link}", link, owner=owner, account=account,
