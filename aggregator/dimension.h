@@ -24,7 +24,7 @@ enum dimension_kind {
 	/* The busiest values of a UTC day are kept, and no values of its hours:
 	 * a part of a day is counted from the rows of `clicks`. */
 	DIMENSION_DAILY,
-	/* Its values belong to accounts, and are never counted over several:
+	/* The values belong to accounts, and are never counted over several:
 	 * the tables of owners have them, hours and days do not. */
 	DIMENSION_OF_ACCOUNT,
 };

@@ -215,8 +215,7 @@ static int check_names(const struct url_params *params, struct error *err)
 			return error_set(err, ERROR_INPUT,
 					 "%.40s: no such parameter; known "
 					 "here: code, link_id, account, owner, "
-					 "from, to, "
-					 "limit, format, cursor",
+					 "from, to, limit, format, cursor",
 					 key);
 		if (parameter_check_once(params, &params->items[i], err) < 0)
 			return -1;

@@ -24,7 +24,7 @@ struct clicks_scope {
 	/* One link, as far as the caller sees it: parameters link_id, and those
 	 * of question_params_caller. */
 	bool link;
-	/* Those of the caller's account and owners, at the click: see
+	/* The rows of the caller's account and owners, at the click: see
 	 * question_params_bound. */
 	bool bounded;
 };

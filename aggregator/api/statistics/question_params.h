@@ -56,7 +56,6 @@ void question_params_rows(struct question_params *p, int64_t most);
  * line. */
 struct owner_names {
 	struct buf accounts, owners;
-	struct caller_params caller;
 	bool any_owner;
 };
 void owner_names_release(struct owner_names *names);
