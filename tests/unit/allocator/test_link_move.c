@@ -2,6 +2,7 @@
 #include "allocator/link/link_move.h"
 #include "common/keys/key_names.h"
 #include "tests/unit/allocator/link_world.h"
+#include "tests/unit/allocator/place_domains.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -11,26 +12,9 @@
 static struct link_world world;
 static struct domains *domains;
 
-/* Domains: main (the default), promo for acme and shop, bank for no account. */
 static int open_domains(struct error *err)
 {
-	static char main_name[] = "main", promo[] = "promo", bank[] = "bank",
-		    hosts[3][16] = {"a.example", "b.example", "c.example"},
-		    acme[] = "acme", shop[] = "shop", https[] = "https",
-		    default_name[] = "main", *of_promo[] = {acme, shop},
-		    *h[3] = {hosts[0], hosts[1], hosts[2]};
-	static struct domain_config list[] = {
-		{.name = main_name, .hosts = {&h[0], 1}, .scheme = https},
-		{.name = promo,
-		 .hosts = {&h[1], 1},
-		 .scheme = https,
-		 .accounts = {of_promo, 2}},
-		{.name = bank, .hosts = {&h[2], 1}, .scheme = https},
-	};
-	static const struct domains_config config = {
-		.default_domain = default_name, .list = {list, 3}};
-
-	domains = domains_open(&config, NULL, NULL, err);
+	domains = place_domains_open("main", 3, err);
 	world.defaults.rules.domains = domains;
 	return domains ? 0 : -1;
 }

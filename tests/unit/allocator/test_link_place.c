@@ -2,6 +2,7 @@
 #include "allocator/link/link_place.h"
 #include "common/keys/key_names.h"
 #include "tests/unit/allocator/link_world.h"
+#include "tests/unit/allocator/place_domains.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -9,36 +10,10 @@
 static struct link_world world;
 static struct domains *domains;
 
-/* Domains: main (the default), promo for acme and shop, bank for no account,
- * common for all. */
 static int open_domains(const char *chosen, struct error *err)
 {
-	static char main_name[] = "main", promo[] = "promo", bank[] = "bank",
-		    common[] = "common",
-		    hosts[4][16] = {"a.example", "b.example", "c.example",
-				    "d.example"},
-		    acme[] = "acme", shop[] = "shop", star[] = "*",
-		    https[] = "https", default_name[16],
-		    *of_promo[] = {acme, shop}, *of_all[] = {star},
-		    *h[4] = {hosts[0], hosts[1], hosts[2], hosts[3]};
-	static struct domain_config list[] = {
-		{.name = main_name, .hosts = {&h[0], 1}, .scheme = https},
-		{.name = promo,
-		 .hosts = {&h[1], 1},
-		 .scheme = https,
-		 .accounts = {of_promo, 2}},
-		{.name = bank, .hosts = {&h[2], 1}, .scheme = https},
-		{.name = common,
-		 .hosts = {&h[3], 1},
-		 .scheme = https,
-		 .accounts = {of_all, 1}},
-	};
-	static struct domains_config config = {.default_domain = default_name,
-					       .list = {list, 4}};
-
-	snprintf(default_name, sizeof(default_name), "%s", chosen);
 	domains_free(domains);
-	domains = domains_open(&config, NULL, NULL, err);
+	domains = place_domains_open(chosen, 4, err);
 	if (!domains)
 		return -1;
 	world.defaults.rules.domains = domains;
