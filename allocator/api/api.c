@@ -2,42 +2,39 @@
 
 #include <string.h>
 
-#include "allocator/api/change_link.h"
 #include "allocator/api/handlers.h"
 #include "common/keys/key_check.h"
 #include "common/yaml_json.h"
 
 void api_metrics_register(struct api_metrics *am, struct metrics *m)
 {
-	static const char reads[] = "shortloop_allocator_reads_total";
-	static const char reads_help[] = "Requests to read a link";
-	static const char changes[] = "shortloop_allocator_changes_total";
-	static const char changes_help[] = "Requests to change a link";
-
-	am->found = metrics_counter(m, reads, "outcome=\"found\"", reads_help);
-	am->unknown =
-		metrics_counter(m, reads, "outcome=\"unknown\"", reads_help);
-	am->gone = metrics_counter(m, reads, "outcome=\"gone\"", reads_help);
-	am->read_failed = metrics_counter(m, reads, "outcome=\"unavailable\"",
-					  reads_help);
-	am->changed = metrics_counter(m, changes, "outcome=\"changed\"",
-				      changes_help);
-	am->deleted = metrics_counter(m, changes, "outcome=\"deleted\"",
-				      changes_help);
-	am->change_conflicts = metrics_counter(
-		m, changes, "outcome=\"conflict\"", changes_help);
-	am->change_unsure =
-		metrics_counter(m, changes, "outcome=\"unsure\"", changes_help);
+	link_finding_metrics_register(&am->reads, m);
+	change_metrics_register(&am->changes, m);
 }
 
 int api_start(struct api_context *api, struct error *err)
 {
-	return change_link_start(api, err);
+	const struct link_changer_options options = {
+		.loop = api->loop,
+		.creation = &api->creation,
+		.rules = &api->defaults->rules,
+		.metrics = &api->metrics->changes,
+		.reads = &api->metrics->reads,
+	};
+
+	api->changer = link_changer_new(&options, err);
+	return api->changer ? 0 : -1;
 }
 
 void api_end(struct api_context *api)
 {
-	change_link_end(api);
+	link_changer_stop(api->changer);
+}
+
+void api_free(struct api_context *api)
+{
+	link_changer_free(api->changer);
+	buf_free(&api->answer);
 }
 
 /* --- the description of the API ------------------------------------------- */

@@ -24,6 +24,8 @@ void api_metrics_register(struct api_metrics *am, struct metrics *m);
  * freed: it answers the requests that still wait for Redis. */
 int api_start(struct api_context *api, struct error *err);
 void api_end(struct api_context *api);
+/* Call it after Redis was freed. */
+void api_free(struct api_context *api);
 
 /* Appends the description of the API (schemas/openapi/allocator.yaml) as
  * JSON. */

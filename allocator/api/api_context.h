@@ -6,20 +6,17 @@
 
 #include "allocator/audit/audit.h"
 #include "allocator/batch/batch.h"
+#include "allocator/change/link_changer.h"
 #include "allocator/create/creation.h"
 #include "allocator/ledger/ledger_watch.h"
 #include "common/http/http_server.h"
 #include "common/keys/api_keyring.h"
 #include "common/loop/workers.h"
 
-struct change;
-
 /* Shared by the APIs of all threads. */
 struct api_metrics {
-	/* reads and changes, by outcome */
-	struct metric *found, *unknown, *gone, *read_failed;
-	struct metric *changed, *deleted, *change_conflicts;
-	struct metric *change_unsure; /* perhaps made, perhaps not */
+	struct link_finding_metrics reads;
+	struct change_metrics changes;
 };
 
 /* The API of one thread.  Everything that it points to outlives it. */
@@ -30,15 +27,12 @@ struct api_context {
 	struct creation_context creation; /* this thread's */
 	struct batches batches;		  /* this thread's */
 	struct ledger_watch *ledger;
-	struct loop *loop;	   /* this thread's */
-	struct workers *painters;  /* threads for long work: pictures */
-	const struct buf *openapi; /* the description of the API */
-	struct audit *audit;	   /* NULL: none */
-	struct buf answer;	   /* this thread's buffer for one answer */
-	/* Used by change_link.c: the changes whose answer was lost, and the
-	 * timer that sends them again (NULL: they are not sent). */
-	struct change *unsure;
-	struct loop_timer *resend_timer;
+	struct loop *loop;	      /* this thread's */
+	struct workers *painters;     /* threads for long work: pictures */
+	const struct buf *openapi;    /* the description of the API */
+	struct audit *audit;	      /* NULL: none */
+	struct buf answer;	      /* this thread's buffer for one answer */
+	struct link_changer *changer; /* this thread's */
 };
 
 /* A request as its handler receives it.  `caller` is valid during the call. */

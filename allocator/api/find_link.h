@@ -1,5 +1,4 @@
-/* find_link.h - looks up the link that a request names, before it is read or
- * changed. */
+/* find_link.h - looks up the link that a request names, before it is read. */
 #ifndef ALLOCATOR_API_FIND_LINK_H
 #define ALLOCATOR_API_FIND_LINK_H
 
@@ -13,13 +12,8 @@
 int find_link(const struct api_call *call, struct link_target *ret_target,
 	      link_lookup_fn *fn, void *arg);
 
-/*
- * Returns true, and has answered the request, if there is no link that the
- * caller may work on (404, 410, 503).  A link that the caller may neither read
- * nor change gets the same bytes as a link that does not exist.  A caller that
- * does not see all links gets them for an expired link, too: its owner is no
- * longer known.
- */
+/* Returns true, and has answered the request, if there is no link that the
+ * caller may work on (404, 410, 503; allocator/link/link_finding.h). */
 bool find_link_refuse(struct api_context *api, struct http_request *req,
 		      const struct api_key_info *caller,
 		      const struct link_answer *answer,

@@ -116,7 +116,7 @@ static void on_answer(void *arg, const struct link_answer *answer,
 
 	if (!find_link_refuse(call->api, call->req, &call->caller, answer,
 			      err)) {
-		metric_add(call->api->metrics->found, 1);
+		metric_add(call->api->metrics->reads.found, 1);
 		if (have_drawn(call, answer->link, &why) == 0)
 			return;
 		api_reply_failure(call->api, call->req, &why);

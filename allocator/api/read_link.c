@@ -44,7 +44,7 @@ static void on_answer(void *arg, const struct link_answer *answer,
 			.expires = link_view_expires(answer->ttl_left),
 		};
 
-		metric_add(r->api->metrics->found, 1);
+		metric_add(r->api->metrics->reads.found, 1);
 		if (!reply_not_modified(r->req, answer->link))
 			api_reply_link(r->api, r->req, 200, NULL, false, &view);
 	}

@@ -302,7 +302,7 @@ static void worker_free(struct serving_worker *w)
 	block_pool_free(w->block_pool);
 	http_listener_free(w->serving.listener);
 	loop_free(w->serving.loop);
-	buf_free(&w->api.answer);
+	api_free(&w->api);
 	free(w->api.creation.created);
 	free(w);
 }

@@ -36,6 +36,15 @@ void link_edit_keep_life(const Shortloop__Link *before,
 		after->life_left_ms = ends ? (uint64_t)left : 0;
 }
 
+bool link_edit_keeps_ttl(const Shortloop__Link *before,
+			 const struct link_class *ttl)
+{
+	return !ttl ||
+	       (!strcmp(before->ttl_class, ttl->name) &&
+		before->ttl_ms ==
+			(ttl->ttl == DURATION_NEVER ? 0 : (uint64_t)ttl->ttl));
+}
+
 void link_edit_tombstone(const Shortloop__Link *before, const char *editor,
 			 uint64_t changed_ms, Shortloop__Link *ret_after)
 {
@@ -89,9 +98,8 @@ static int check_next_version(const struct link_target *target,
 			 target->code);
 }
 
-/* Returns the life of a blocked link that is let go, in ms. */
-static int64_t life_again(const Shortloop__Link *before,
-			  const struct link_class *ttl)
+int64_t link_edit_life_again(const Shortloop__Link *before,
+			     const struct link_class *ttl)
 {
 	uint64_t ms =
 		before->life_left_ms ? before->life_left_ms : before->ttl_ms;
@@ -115,7 +123,7 @@ static void put_life(struct command *c, const struct link_target *target,
 		command_time(c, config->quarantine);
 	} else if (ttl || is_let_go) {
 		command_text(c, "life");
-		command_time(c, life_again(before, ttl));
+		command_time(c, link_edit_life_again(before, ttl));
 	} else {
 		command_text(c, "keep");
 		command_time(c, 0);

@@ -10,6 +10,7 @@
 #ifndef LINKSTORE_LINK_EDIT_H
 #define LINKSTORE_LINK_EDIT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/redis/redis.h"
@@ -35,6 +36,15 @@ void link_edit_prepare(const Shortloop__Link *before,
 void link_edit_keep_life(const Shortloop__Link *before,
 			 const struct link_class *ttl, int64_t left,
 			 Shortloop__Link *after);
+
+/* Returns the life of a link with a new `ttl` (NULL: none), or of a blocked
+ * link that is let go, in ms from now on; DURATION_NEVER. */
+int64_t link_edit_life_again(const Shortloop__Link *before,
+			     const struct link_class *ttl);
+
+/* Returns whether the link has that ttl already; NULL: no other is wanted. */
+bool link_edit_keeps_ttl(const Shortloop__Link *before,
+			 const struct link_class *ttl);
 
 /*
  * Makes the tombstone of a link: the fields of link_edit_prepare, and state,

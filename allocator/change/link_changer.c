@@ -1,0 +1,442 @@
+#include "allocator/change/link_changer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/change/change.h"
+#include "allocator/change/change_write.h"
+#include "allocator/link/blocked_text.h"
+#include "allocator/link/link_move.h"
+#include "allocator/link/link_place.h"
+#include "allocator/link/link_view.h"
+#include "allocator/link/link_whose.h"
+#include "common/clock.h"
+#include "common/drop_const.h"
+#include "linkstore/link/edit.h"
+
+static void on_found(void *arg, const struct link_answer *answer,
+		     const struct error *err);
+
+void change_metrics_register(struct change_metrics *cm, struct metrics *m)
+{
+	static const char changes[] = "shortloop_allocator_changes_total";
+	static const char help[] = "Requests to change a link";
+
+	cm->changed = metrics_counter(m, changes, "outcome=\"changed\"", help);
+	cm->deleted = metrics_counter(m, changes, "outcome=\"deleted\"", help);
+	cm->unchanged =
+		metrics_counter(m, changes, "outcome=\"unchanged\"", help);
+	cm->conflicts =
+		metrics_counter(m, changes, "outcome=\"conflict\"", help);
+	cm->unsure = metrics_counter(m, changes, "outcome=\"unsure\"", help);
+}
+
+/* --- look-up -------------------------------------------------------------- */
+
+static void refuse_look_up(struct change *c, struct link_refusal refusal)
+{
+	link_finding_count(c->changer->o.reads, refusal.status);
+	change_refuse(c, refusal.status, "%s", refusal.detail);
+}
+
+static void fail_look_up(struct change *c, const struct error *err)
+{
+	metric_add(c->changer->o.reads->failed, 1);
+	change_fail(c, err);
+}
+
+static void start_over(struct change *c, const struct error *why)
+{
+	struct error err = *why;
+
+	if (c->unsure_since)
+		change_note_doubt(c, why);
+	c->unsure_since = 0;
+	c->resent = 0;
+	metric_add(c->changer->o.metrics->conflicts, 1);
+	if (++c->tries < CHANGE_TRIES_MAX &&
+	    link_lookup_async(c->changer->o.creation->redis, &c->target,
+			      on_found, c, &err) == 0)
+		return;
+	change_fail(c, &err);
+}
+
+/* --- permission ----------------------------------------------------------- */
+
+/* The owner of a blocked link must not be able to undo the block, neither by
+ * deleting the link nor by giving it an early end.  A blocked link also stays
+ * unchanged until a moderator has looked at it again. */
+static bool is_frozen(const struct change *c, const Shortloop__Link *link)
+{
+	return change_is_blocked(link) &&
+	       !key_may(&c->caller, KEY_MODERATES_LINK, NULL);
+}
+
+/* Returns false if the caller may not change that link; the change has ended
+ * then, as with the following checks. */
+static bool may_change(struct change *c, const Shortloop__Link *link)
+{
+	const struct key_link whose = link_whose(link);
+
+	if (!key_may(&c->caller, KEY_CHANGES_LINK, &whose))
+		change_refuse(c, 403,
+			      "this link belongs to another account, or to an "
+			      "owner that this API key may not write for: it "
+			      "takes a key that may, or one with the role "
+			      "'admin'");
+	else if (is_frozen(c, link))
+		change_refuse(c, 403,
+			      "this link is blocked: it takes an API key with "
+			      "the role 'admin' to change or to delete it");
+	else if (!change_deletes(c) &&
+		 !link_place_is_open(c->changer->o.rules->domains, &c->caller,
+				     link->domain))
+		change_refuse(c, 403,
+			      "domain: '%s' is not for the account '%s' any "
+			      "more, whose links under it can only be deleted",
+			      link->domain, c->caller.account);
+	else
+		return true;
+	return false;
+}
+
+static bool is_as_expected(struct change *c, const Shortloop__Link *link)
+{
+	char tag[LINK_ETAG_MAX];
+
+	if (!c->order.is_expected ||
+	    c->order.is_expected(c->order.expected, link,
+				 link_view_etag(link, tag)))
+		return true;
+	if (c->urls_noted)
+		change_correct_note(c, link);
+	metric_add(c->changer->o.metrics->conflicts, 1);
+	change_refuse(c, 412,
+		      "the link is at %s by now: read it again and decide anew",
+		      tag);
+	return false;
+}
+
+/* Only an admin may change the state: the owner of a blocked link must not be
+ * able to undo the block. */
+static bool may_moderate(struct change *c)
+{
+	if (!(c->order.patch->fields.given & FIELD_STATE) ||
+	    key_may(&c->caller, KEY_MODERATES_LINK, NULL))
+		return true;
+	change_refuse(c, 403,
+		      "state: it takes an API key with the role 'admin' to "
+		      "block a link, or to let it go");
+	return false;
+}
+
+static bool may_use_ttl(struct change *c)
+{
+	const struct link_class *ttl = c->order.patch->fields.ttl;
+	const struct account_rules *rules = c->caller.rules;
+
+	if (!ttl || account_rules_allow_ttl(rules, ttl->name))
+		return true;
+	metric_add(rules->ttl_refused, 1);
+	change_refuse(c, 403, "ttl: the account '%s' may use %s",
+		      c->caller.account, rules->ttl);
+	return false;
+}
+
+/* --- the next version ----------------------------------------------------- */
+
+/* Copies the link, which is valid only during the look-up's callback. */
+static Shortloop__Link *copy_link(const Shortloop__Link *link)
+{
+	size_t len = shortloop__link__get_packed_size(link);
+	uint8_t *packed = malloc(len ? len : 1);
+	Shortloop__Link *copy;
+
+	if (!packed)
+		return NULL;
+	shortloop__link__pack(link, packed);
+	copy = shortloop__link__unpack(NULL, len, packed);
+	free(packed);
+	return copy;
+}
+
+static int keep_versions(struct change *c, const Shortloop__Link *before,
+			 const Shortloop__Link *after, struct error *err)
+{
+	change_free_versions(c);
+	c->before = copy_link(before);
+	c->after = copy_link(after);
+	return c->before && c->after ? 0 : error_set_nomem(err);
+}
+
+static int apply_patch(const struct change *c, const Shortloop__Link *before,
+		       Shortloop__Link *after, struct error *err)
+{
+	const struct link_patch *patch = c->order.patch;
+	const struct link_move move = {&patch->fields, c->changer->o.rules,
+				       &c->caller, c->target.space};
+
+	return link_patch_apply(patch, before, after, err) < 0 ||
+			       link_move_apply(&move, before, after, err) < 0
+		       ? -1
+		       : 0;
+}
+
+static bool are_equal(const Shortloop__Link *a, const Shortloop__Link *b)
+{
+	size_t len = shortloop__link__get_packed_size(a);
+	uint8_t *packed;
+	bool equal;
+
+	if (shortloop__link__get_packed_size(b) != len)
+		return false;
+	packed = malloc(2 * len + 1);
+	if (!packed)
+		return false;
+	shortloop__link__pack(a, packed);
+	shortloop__link__pack(b, packed + len);
+	equal = !memcmp(packed, packed + len, len);
+	free(packed);
+	return equal;
+}
+
+/* `after` is `before` with the patch, and without a version of its own. */
+static bool is_unchanged(const struct change *c, const Shortloop__Link *before,
+			 const Shortloop__Link *after)
+{
+	return link_edit_keeps_ttl(before, c->order.patch->fields.ttl) &&
+	       are_equal(before, after);
+}
+
+static void complete_version(const struct change *c,
+			     const struct link_answer *answer,
+			     Shortloop__Link *after)
+{
+	const struct link_class *ttl = c->order.patch->fields.ttl;
+
+	link_edit_prepare(answer->link, ttl, after);
+	link_edit_keep_life(answer->link, ttl, answer->ttl_left, after);
+	after->editor = drop_const(c->caller.name);
+	after->changed_ms = (uint64_t)clock_real_ms();
+}
+
+/* --- steps ---------------------------------------------------------------- */
+
+/* Ends a dry run as the change would have ended. */
+static void finish_dry_run(struct change *c)
+{
+	const struct link_class *ttl =
+		change_deletes(c) ? NULL : c->order.patch->fields.ttl;
+	int64_t left = c->ttl_left;
+
+	if (!change_deletes(c) && change_is_blocked(c->after))
+		left = DURATION_NEVER;
+	else if (!change_deletes(c) && (ttl || change_is_blocked(c->before)))
+		left = link_edit_life_again(c->before, ttl);
+	change_finish(c, c->after, true, link_view_expires(left));
+}
+
+static int begin_write(struct change *c, struct error *err)
+{
+	if (!c->order.dry_run)
+		return change_write(c, err);
+	finish_dry_run(c);
+	return 0;
+}
+
+static void on_urls_checked(void *arg, const char *blocked,
+			    const struct error *err)
+{
+	struct change *c = arg;
+	char text[BLOCKED_TEXT_MAX];
+	struct error why;
+
+	if (blocked)
+		change_refuse(c, 451, "%s",
+			      blocked_text(c->after, blocked, c->after->account,
+					   text));
+	else if (err || begin_write(c, &why) < 0)
+		change_fail(c, err ? err : &why);
+}
+
+/* The account's other links must not change to a URL that was blocked. */
+static int check_urls(struct change *c, struct error *err)
+{
+	const unsigned leads = FIELD_URL | FIELD_TARGETS | FIELD_ACCOUNT;
+	const char *urls[LINK_URLS_MAX];
+	size_t count;
+
+	if (change_deletes(c) || change_is_blocked(c->after) ||
+	    !(c->order.patch->fields.given & leads))
+		return begin_write(c, err);
+	count = link_urls(c->after, urls);
+	return url_checker_check(c->changer->o.creation->urls,
+				 c->after->account, urls, count,
+				 on_urls_checked, c, err);
+}
+
+static int make_tombstone(struct change *c, const struct link_answer *answer,
+			  struct error *err)
+{
+	Shortloop__Link after;
+
+	link_edit_tombstone(answer->link, c->caller.name,
+			    (uint64_t)clock_real_ms(), &after);
+	if (keep_versions(c, answer->link, &after, err) < 0)
+		return -1;
+	return begin_write(c, err);
+}
+
+static int patch_link(struct change *c, const struct link_answer *answer,
+		      struct error *err)
+{
+	Shortloop__Link after;
+
+	if (apply_patch(c, answer->link, &after, err) < 0)
+		return -1;
+	if (c->order.skip_unchanged && is_unchanged(c, answer->link, &after)) {
+		change_finish(c, answer->link, false,
+			      link_view_expires(answer->ttl_left));
+		return 0;
+	}
+	complete_version(c, answer, &after);
+	if (keep_versions(c, answer->link, &after, err) < 0)
+		return -1;
+	return check_urls(c, err);
+}
+
+static void change_found(struct change *c, const struct link_answer *answer)
+{
+	struct error why;
+
+	c->ttl_left = answer->ttl_left;
+	if ((change_deletes(c) ? make_tombstone(c, answer, &why)
+			       : patch_link(c, answer, &why)) == 0)
+		return;
+	if (why.code == ERROR_INPUT)
+		change_refuse(c, 400, "%s", why.text);
+	else if (why.code == ERROR_NOT_OWNER)
+		change_refuse(c, 403, "%s", why.text);
+	else
+		change_fail(c, &why);
+}
+
+/* The link ended between two look-ups, after its URLs were blocked. */
+static bool has_ended_blocked(const struct change *c,
+			      const struct link_answer *answer)
+{
+	return !answer->link && c->urls_noted && change_is_blocked(c->after);
+}
+
+/* Returns whether an earlier order has deleted the link. */
+static bool is_deleted_already(const struct change *c,
+			       const struct link_answer *answer)
+{
+	struct key_link whose;
+
+	if (!c->order.skip_unchanged || !change_deletes(c) || !answer->link ||
+	    answer->link->state != SHORTLOOP__LINK_STATE__LINK_DELETED)
+		return false;
+	whose = link_whose(answer->link);
+	return key_may(&c->caller, KEY_CHANGES_LINK, &whose);
+}
+
+static void on_found(void *arg, const struct link_answer *answer,
+		     const struct error *err)
+{
+	struct change *c = arg;
+	struct link_refusal refusal = {0};
+
+	if (!err)
+		refusal = link_finding_refuse(&c->caller, answer);
+	if (err)
+		fail_look_up(c, err);
+	else if (has_ended_blocked(c, answer))
+		change_refuse(c, 410,
+			      "the link has just ended; what it led to is "
+			      "blocked for its account all the same");
+	else if (is_deleted_already(c, answer))
+		change_finish(c, answer->link, false,
+			      link_view_expires(answer->ttl_left));
+	else if (refusal.status)
+		refuse_look_up(c, refusal);
+	else if (may_change(c, answer->link) && is_as_expected(c, answer->link))
+		change_found(c, answer);
+}
+
+/* --- start ---------------------------------------------------------------- */
+
+static void look_up(struct change *c, struct http_slice code)
+{
+	struct link_refusal refusal = link_finding_locate(
+		c->changer->o.rules->store, code, &c->target);
+	struct error err;
+
+	if (refusal.status)
+		refuse_look_up(c, refusal);
+	else if (link_lookup_async(c->changer->o.creation->redis, &c->target,
+				   on_found, c, &err) < 0)
+		fail_look_up(c, &err);
+}
+
+void link_changer_change(struct link_changer *changer,
+			 const struct change_order *order, change_done_fn *done,
+			 void *arg)
+{
+	static const struct change_result no_memory = {
+		.status = 500, .detail = "out of memory"};
+	struct change *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		done(arg, &no_memory);
+		return;
+	}
+	c->changer = changer;
+	c->order = *order;
+	c->caller = *order->caller;
+	c->start_over = start_over;
+	c->done = done;
+	c->arg = arg;
+	if (change_deletes(c) || (may_moderate(c) && may_use_ttl(c)))
+		look_up(c, order->code);
+}
+
+static void on_resend_timer(void *arg)
+{
+	change_resend_all(arg);
+}
+
+struct link_changer *link_changer_new(const struct link_changer_options *o,
+				      struct error *err)
+{
+	struct link_changer *changer = calloc(1, sizeof(*changer));
+
+	if (!changer) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	changer->o = *o;
+	changer->resend_timer =
+		loop_timer_new(o->loop, on_resend_timer, changer, err);
+	if (changer->resend_timer)
+		return changer;
+	free(changer);
+	return NULL;
+}
+
+void link_changer_stop(struct link_changer *changer)
+{
+	if (!changer)
+		return;
+	loop_timer_free(changer->resend_timer);
+	changer->resend_timer = NULL;
+	change_resend_all(changer);
+}
+
+void link_changer_free(struct link_changer *changer)
+{
+	if (!changer)
+		return;
+	loop_timer_free(changer->resend_timer);
+	free(changer);
+}
