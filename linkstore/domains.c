@@ -24,6 +24,7 @@ struct domains_table {
 	struct domains_table *older; /* read by domains_reload only */
 	struct domains_config own;
 	const struct domains_config *from; /* `own`, or the configuration's */
+	char *text;			   /* all of `from`, as printed */
 	struct domain *items;
 	size_t count;
 	const struct domain *fallback; /* the default domain; NULL: none */
@@ -110,6 +111,7 @@ static int add_domain(struct domains_table *t,
 	domain->public.accounts = &config->accounts;
 	domain->public.robots_txt = config->robots_txt;
 	domain->public.x_robots_tag = config->x_robots_tag;
+	domain->public.paused = config->paused;
 	return add_hosts(t, domain, err);
 }
 
@@ -147,6 +149,7 @@ static void table_free(struct domains_table *t)
 		free(t->items[i].base_url);
 	free(t->items);
 	free(t->hosts);
+	free(t->text);
 	free(t);
 }
 
@@ -182,6 +185,8 @@ static struct domains_table *table_new(const struct domains_config *config,
 	}
 	if (read_domains(t, config, links, shared, err) == 0 &&
 	    fill_domain_table(t, err) == 0)
+		t->text = domains_config_text(t->from, err);
+	if (t->text)
 		return t;
 	table_free(t);
 	return NULL;
@@ -221,46 +226,11 @@ void domains_free(struct domains *d)
 
 /* --- reload --------------------------------------------------------------- */
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
-static bool same_texts(const struct setting_strings *a,
-		       const struct setting_strings *b)
-{
-	if (a->count != b->count)
-		return false;
-	for (size_t i = 0; i < a->count; i++)
-		if (strcmp(a->items[i], b->items[i]) != 0)
-			return false;
-	return true;
-}
-
-static bool same_domain(const struct domain_config *a,
-			const struct domain_config *b)
-{
-	return same_text(a->name, b->name) && same_text(a->scheme, b->scheme) &&
-	       same_text(a->base_url, b->base_url) &&
-	       same_text(a->fallback_url, b->fallback_url) &&
-	       same_text(a->apple_app_site_association,
-			 b->apple_app_site_association) &&
-	       same_text(a->assetlinks, b->assetlinks) &&
-	       same_texts(&a->hosts, &b->hosts) &&
-	       same_texts(&a->spaces, &b->spaces) &&
-	       same_texts(&a->accounts, &b->accounts);
-}
-
+/* Compares all settings, in the form in which they are printed. */
 static bool says_the_same(const struct domains_table *a,
 			  const struct domains_table *b)
 {
-	if (a->count != b->count ||
-	    !same_text(a->from->default_domain, b->from->default_domain))
-		return false;
-	for (size_t i = 0; i < a->count; i++)
-		if (!same_domain(a->items[i].config, b->items[i].config))
-			return false;
-	return true;
+	return !strcmp(a->text, b->text);
 }
 
 /* Removes the table with the same contents from those older than `now`.  So

@@ -33,6 +33,7 @@ struct link_domain {
 	 * (common/keys/key_access.h). */
 	const struct setting_strings *accounts;
 	bool is_default; /* also for links that name no domain */
+	bool paused;	 /* its links answer as paused ones do */
 	size_t index;	 /* in the order of the file, from 0 */
 };
 

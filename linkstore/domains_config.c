@@ -52,6 +52,10 @@ static const struct setting domain_settings[] = {
 	SETTING_STRING(x_robots_tag, OPTIONAL, AT_START,
 		       "What redirects of these hosts say in X-Robots-Tag, "
 		       "such as noindex; without it when not set."),
+	SETTING_BOOL(paused, "false", AT_START,
+		     "Its links lead nowhere until this is false again: "
+		     "visitors get the answer for a paused link, and no new "
+		     "links are made here."),
 	{0},
 };
 

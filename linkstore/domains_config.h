@@ -23,6 +23,7 @@ struct domain_config {
 	/* Paths of files that redirectors serve; NULL: none. */
 	char *apple_app_site_association, *assetlinks, *robots_txt;
 	char *x_robots_tag; /* a header's value; NULL: none */
+	bool paused;	    /* its links answer as paused ones do */
 };
 
 struct domains_config {

@@ -75,6 +75,10 @@ static const struct setting settings_table[] = {
 		       AT_START,
 		       "Where / leads, but for domains with one of their own; "
 		       "404 if not set"),
+	SETTING_BOOL(fallback_paused, "false", AT_START,
+		     "Paused links, and those of paused domains, lead to the "
+		     "fallback URL, too, where there is one; else visitors get "
+		     "a page with 410."),
 	SETTING_BOOL(fallback_unknown, "false", AT_START,
 		     "Whether codes that have no link lead to the fallback, "
 		     "too, instead of a 404"),

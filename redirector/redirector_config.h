@@ -32,6 +32,7 @@ struct redirector_settings {
 	char *client_header;   /* request_info_style() reads it */
 	char *fallback_url;    /* for `/`; NULL: 404 */
 	bool fallback_unknown; /* also for codes that have no link */
+	bool fallback_paused;  /* also for paused links */
 	bool trim_paths;       /* path_code_in_text() */
 	char *unknown_hosts;   /* "default", "refuse" */
 	/* The cache; sizes over all threads. */

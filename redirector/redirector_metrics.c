@@ -52,6 +52,8 @@ static const struct counter {
 				  ANSWERS_HELP},
 	[COUNTER_GONE] = {ANSWERS, "outcome=\"expired\",status=\"410\"",
 			  ANSWERS_HELP},
+	[COUNTER_PAUSED] = {ANSWERS, "outcome=\"paused\",status=\"410\"",
+			    ANSWERS_HELP},
 	[COUNTER_BLOCKED] = {ANSWERS, "outcome=\"blocked\",status=\"451\"",
 			     ANSWERS_HELP},
 	[COUNTER_FALLBACK] = {ANSWERS, "outcome=\"fallback\",status=\"302\"",

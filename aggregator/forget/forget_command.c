@@ -56,6 +56,16 @@ static int refuse_live(const struct named_link *link, struct error *err)
 			 link->link_id, link->code);
 }
 
+/* A restored link would have content that the archive no longer takes. */
+static int refuse_restorable(const struct named_link *link, struct error *err)
+{
+	return error_set(err, ERROR_UNSAFE,
+			 "link %" PRIu64 " (code %s) is deleted, but can still "
+			 "be restored: delete it once more, by the allocator, "
+			 "with ?purge=true",
+			 link->link_id, link->code);
+}
+
 static int add_link(struct forgetting *f, const char *code, const char *number,
 		    int64_t now, struct error *err)
 {
@@ -70,6 +80,8 @@ static int add_link(struct forgetting *f, const char *code, const char *number,
 		return -1;
 	if (link.is_live)
 		return refuse_live(&link, err);
+	if (link.may_return)
+		return refuse_restorable(&link, err);
 	if (link.is_lost)
 		printf("link %" PRIu64 " (code %s) is live by the archive, "
 		       "but Redis has it no more: it is taken for one that "

@@ -6,6 +6,7 @@
 #include "aggregator/api/links/archive.h"
 #include "aggregator/api/links/redis_links.h"
 #include "common/clock.h"
+#include "linkstore/link/edit.h"
 
 #define REDIS_PATIENCE (30 * CLOCK_SECOND)
 #define POLL_MS	       100
@@ -15,7 +16,8 @@
 
 static bool was_live(const struct archived_link *link, int64_t now)
 {
-	return !strcmp(link->state, "live") &&
+	return (!strcmp(link->state, "live") ||
+		!strcmp(link->state, "paused")) &&
 	       (!link->expires_at || link->expires_at > now);
 }
 
@@ -59,7 +61,9 @@ static void take_link(void *arg, const struct link_target *target,
 	struct named_link *ret = arg;
 
 	ret->link_id = answer->link->link_id;
-	ret->is_live = answer->outcome == LINK_OUTCOME_REDIRECT;
+	ret->is_live = answer->outcome == LINK_OUTCOME_REDIRECT ||
+		       answer->outcome == LINK_OUTCOME_PAUSED;
+	ret->may_return = link_edit_may_restore(answer->link);
 	snprintf(ret->code, sizeof(ret->code), "%s", target->code);
 }
 

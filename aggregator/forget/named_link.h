@@ -5,7 +5,7 @@
  * a renewal by a visit is not in it.  So Redis is queried, if links.spaces are
  * configured.  A link that Redis has lost, for example in a failover, cannot be
  * deleted by any user: if Redis does not have it, it counts as not live,
- * whatever the archive has.
+ * whatever the archive has.  A paused link is live, since it may be continued.
  */
 #ifndef AGGREGATOR_FORGET_NAMED_LINK_H
 #define AGGREGATOR_FORGET_NAMED_LINK_H
@@ -28,6 +28,7 @@ struct named_link {
 	uint64_t link_id;
 	char code[128];
 	bool is_live;
+	bool may_return;  /* it is deleted, and can still be restored */
 	bool is_lost;	  /* live in the archive, but no longer in Redis */
 	bool redis_asked; /* false: only the archive was queried */
 };

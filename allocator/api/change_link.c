@@ -1,5 +1,5 @@
-/* PATCH and DELETE /v1/links/{code}: allocator/change/link_changer.h, with
- * If-Match as the expectation. */
+/* PATCH and DELETE /v1/links/{code} and POST /v1/links/{code}/restore:
+ * allocator/change/link_changer.h, with If-Match as the expectation. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,20 +8,19 @@
 #include "allocator/api/api_reply.h"
 #include "allocator/api/handlers.h"
 #include "common/http/encoding.h"
+#include "common/http/url.h"
 
 struct changing {
 	struct api_context *api;
 	struct http_request *req;
 	char key[API_KEY_NAME_MAX];
 	struct audit_source source;
-	struct link_patch patch;
-	bool deletes;
+	struct link_patch patch; /* released at the end; zeroed: none */
 };
 
 static void changing_free(struct changing *c)
 {
-	if (!c->deletes)
-		link_patch_release(&c->patch);
+	link_patch_release(&c->patch);
 	free(c);
 }
 
@@ -55,7 +54,7 @@ static void reply_changed(struct changing *c,
 		.expires = result->expires,
 	};
 
-	if (c->deletes)
+	if (result->deletes)
 		http_reply(c->req, 204, NULL, NULL, 0);
 	else
 		api_reply_link(c->api, c->req, 200, NULL, false, &view);
@@ -78,7 +77,7 @@ static void on_changed(void *arg, const struct change_result *result)
 	changing_free(c);
 }
 
-static struct changing *changing_new(const struct api_call *call, bool deletes)
+static struct changing *changing_new(const struct api_call *call)
 {
 	struct changing *c = calloc(1, sizeof(*c));
 
@@ -90,31 +89,79 @@ static struct changing *changing_new(const struct api_call *call, bool deletes)
 	c->req = call->req;
 	memcpy(c->key, call->caller->name, sizeof(c->key));
 	c->source = audit_source_of(call->req, c->key);
-	c->deletes = deletes;
 	return c;
 }
 
-static void begin_change(struct changing *c, const struct api_call *call)
+/* `order` has what is to be done. */
+static void begin_change(struct changing *c, const struct api_call *call,
+			 struct change_order order)
 {
-	const struct change_order order = {
-		.code = call->name,
-		.caller = call->caller,
-		.source = &c->source,
-		.patch = c->deletes ? NULL : &c->patch,
-		.is_expected = if_match_allows,
-		.expected = c->req,
-	};
-
+	order.code = call->name;
+	order.caller = call->caller;
+	order.source = &c->source;
+	order.is_expected = if_match_allows;
+	order.expected = c->req;
 	link_changer_change(c->api->changer, &order, on_changed, c);
+}
+
+/* --- DELETE and restore --------------------------------------------------- */
+
+static int read_purge(const struct url_params *params, bool *ret_purges,
+		      struct error *err)
+{
+	*ret_purges = false;
+	for (size_t i = 0; i < params->count; i++) {
+		const char *value = params->items[i].value;
+
+		if (strcmp(params->items[i].key, "purge") != 0)
+			return error_set(err, ERROR_INPUT,
+					 "%.64s: is not a parameter; known is "
+					 "purge",
+					 params->items[i].key);
+		if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+			return error_set(err, ERROR_INPUT,
+					 "purge: expected true or false");
+		*ret_purges = !strcmp(value, "true");
+	}
+	return 0;
+}
+
+static int read_delete_query(const struct http_request *req, bool *ret_purges,
+			     struct error *err)
+{
+	struct url_params params;
+	int status = url_params_parse(&params, http_query(req), err);
+
+	if (status == 0)
+		status = read_purge(&params, ret_purges, err);
+	url_params_free(&params);
+	return status;
 }
 
 void handle_delete(const struct api_call *call)
 {
-	struct changing *c = changing_new(call, true);
+	struct changing *c;
+	struct error err;
+	bool purges = false;
+
+	if (read_delete_query(call->req, &purges, &err) < 0) {
+		http_reply_problem(call->req, 400, NULL, "%s", err.text);
+		return;
+	}
+	c = changing_new(call);
+	if (c)
+		begin_change(c, call, (struct change_order){.purges = purges});
+}
+
+void handle_restore(const struct api_call *call)
+{
+	struct changing *c = changing_new(call);
 
 	if (c)
-		begin_change(c, call);
+		begin_change(c, call, (struct change_order){.restores = true});
 }
+
+/* --- PATCH ---------------------------------------------------------------- */
 
 static bool is_merge_patch(const struct http_request *req)
 {
@@ -133,12 +180,13 @@ void handle_patch(const struct api_call *call)
 				   "application/merge-patch+json");
 		return;
 	}
-	c = changing_new(call, false);
+	c = changing_new(call);
 	if (!c)
 		return;
 	if (link_patch_parse(&c->patch, &call->api->defaults->rules,
 			     http_body(call->req), &err) == 0) {
-		begin_change(c, call);
+		begin_change(c, call,
+			     (struct change_order){.patch = &c->patch});
 		return;
 	}
 	http_reply_problem(call->req, 400, NULL, "%s", err.text);

@@ -9,9 +9,10 @@
 
 typedef void api_handler(const struct api_call *call);
 
-api_handler handle_create;		 /* create_link.c */
-api_handler handle_read;		 /* read_link.c */
-api_handler handle_patch, handle_delete; /* change_link.c */
+api_handler handle_create; /* create_link.c */
+api_handler handle_read;   /* read_link.c */
+/* change_link.c */
+api_handler handle_patch, handle_delete, handle_restore;
 /* blocked_urls.c */
 api_handler handle_blocked_urls, handle_block_url, handle_lift_url;
 api_handler handle_qr;			 /* qr_link.c */

@@ -311,6 +311,7 @@ void audit_line_write(enum audit_action action, const struct audit_entry *entry,
 		[AUDIT_CREATED] = "created",
 		[AUDIT_CHANGED] = "changed",
 		[AUDIT_DELETED] = "deleted",
+		[AUDIT_RESTORED] = "restored",
 	};
 	const Shortloop__Link *link =
 		entry->after ? entry->after : entry->before;

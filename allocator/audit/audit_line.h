@@ -14,6 +14,7 @@ enum audit_action {
 	AUDIT_CREATED,
 	AUDIT_CHANGED,
 	AUDIT_DELETED,
+	AUDIT_RESTORED,
 };
 
 /* The client that made the change.  Strings are read during the call only. */

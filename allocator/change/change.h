@@ -40,7 +40,19 @@ struct change {
 
 static inline bool change_deletes(const struct change *c)
 {
-	return !c->order.patch;
+	return !c->order.patch && !c->order.restores;
+}
+
+/* The fields that the patch gives; 0 without a patch. */
+static inline unsigned change_gives(const struct change *c)
+{
+	return c->order.patch ? c->order.patch->fields.given : 0;
+}
+
+/* The new TTL; NULL: the link keeps its own. */
+static inline const struct link_class *change_ttl(const struct change *c)
+{
+	return c->order.patch ? c->order.patch->fields.ttl : NULL;
 }
 
 static inline bool change_is_blocked(const Shortloop__Link *link)

@@ -20,9 +20,27 @@ static Shortloop__LinkChange kind_of(const struct change *c)
 {
 	if (change_deletes(c))
 		return SHORTLOOP__LINK_CHANGE__LINK_REMOVED;
-	return c->order.patch->fields.given & FIELD_STATE
+	if (c->order.restores)
+		return SHORTLOOP__LINK_CHANGE__LINK_RESTORED;
+	return change_is_blocked(c->before) || change_is_blocked(c->after)
 		       ? SHORTLOOP__LINK_CHANGE__LINK_MODERATED
 		       : SHORTLOOP__LINK_CHANGE__LINK_CHANGED;
+}
+
+static struct metric *metric_of(const struct change *c)
+{
+	const struct change_metrics *metrics = c->changer->o.metrics;
+
+	if (change_deletes(c))
+		return metrics->deleted;
+	return c->order.restores ? metrics->restored : metrics->changed;
+}
+
+static enum audit_action action_of(const struct change *c)
+{
+	if (change_deletes(c))
+		return AUDIT_DELETED;
+	return c->order.restores ? AUDIT_RESTORED : AUDIT_CHANGED;
 }
 
 static void complete_change(struct change *c, int64_t expires)
@@ -32,13 +50,10 @@ static void complete_change(struct change *c, int64_t expires)
 					  c->target.space->name, c->target.code,
 					  c->before, c->after};
 
-	metric_add(change_deletes(c) ? o->metrics->deleted
-				     : o->metrics->changed,
-		   1);
+	metric_add(metric_of(c), 1);
 	link_events_send(o->creation->events, kind_of(c), c->target.space->name,
 			 c->target.code, c->after, expires);
-	audit_link(o->creation->audit,
-		   change_deletes(c) ? AUDIT_DELETED : AUDIT_CHANGED, &entry);
+	audit_link(o->creation->audit, action_of(c), &entry);
 	change_finish(c, c->after, true, expires);
 }
 
@@ -83,10 +98,9 @@ static void on_edited(void *arg, int64_t expires, const struct error *err)
 
 static int send_change(struct change *c, struct error *err)
 {
-	return link_edit_async(
-		c->changer->o.creation->redis, &c->target, c->before, c->after,
-		change_deletes(c) ? NULL : c->order.patch->fields.ttl,
-		on_edited, c, err);
+	return link_edit_async(c->changer->o.creation->redis, &c->target,
+			       c->before, c->after, change_ttl(c), on_edited, c,
+			       err);
 }
 
 /* Usually the connection has to be made again first. */

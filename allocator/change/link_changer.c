@@ -8,6 +8,7 @@
 #include "allocator/link/blocked_text.h"
 #include "allocator/link/link_move.h"
 #include "allocator/link/link_place.h"
+#include "allocator/link/link_urls_check.h"
 #include "allocator/link/link_view.h"
 #include "allocator/link/link_whose.h"
 #include "common/clock.h"
@@ -24,6 +25,8 @@ void change_metrics_register(struct change_metrics *cm, struct metrics *m)
 
 	cm->changed = metrics_counter(m, changes, "outcome=\"changed\"", help);
 	cm->deleted = metrics_counter(m, changes, "outcome=\"deleted\"", help);
+	cm->restored =
+		metrics_counter(m, changes, "outcome=\"restored\"", help);
 	cm->unchanged =
 		metrics_counter(m, changes, "outcome=\"unchanged\"", help);
 	cm->conflicts =
@@ -61,6 +64,11 @@ static void start_over(struct change *c, const struct error *why)
 	change_fail(c, &err);
 }
 
+static bool is_deleted(const Shortloop__Link *link)
+{
+	return link->state == SHORTLOOP__LINK_STATE__LINK_DELETED;
+}
+
 /* --- permission ----------------------------------------------------------- */
 
 /* The owner of a blocked link must not be able to undo the block, neither by
@@ -68,7 +76,10 @@ static void start_over(struct change *c, const struct error *why)
  * unchanged until a moderator has looked at it again. */
 static bool is_frozen(const struct change *c, const Shortloop__Link *link)
 {
-	return change_is_blocked(link) &&
+	bool was_blocked =
+		link->former_state == SHORTLOOP__LINK_STATE__LINK_BLOCKED;
+
+	return (change_is_blocked(link) || was_blocked) &&
 	       !key_may(&c->caller, KEY_MODERATES_LINK, NULL);
 }
 
@@ -117,22 +128,24 @@ static bool is_as_expected(struct change *c, const Shortloop__Link *link)
 	return false;
 }
 
-/* Only an admin may change the state: the owner of a blocked link must not be
- * able to undo the block. */
-static bool may_moderate(struct change *c)
+/* Only an admin may block a link.  Letting it go is a change of a blocked link,
+ * for which is_frozen has the rule. */
+static bool may_set_state(struct change *c)
 {
-	if (!(c->order.patch->fields.given & FIELD_STATE) ||
+	if (!(change_gives(c) & FIELD_STATE) ||
+	    c->order.patch->fields.state !=
+		    SHORTLOOP__LINK_STATE__LINK_BLOCKED ||
 	    key_may(&c->caller, KEY_MODERATES_LINK, NULL))
 		return true;
 	change_refuse(c, 403,
 		      "state: it takes an API key with the role 'admin' to "
-		      "block a link, or to let it go");
+		      "block a link; its owner may pause it");
 	return false;
 }
 
 static bool may_use_ttl(struct change *c)
 {
-	const struct link_class *ttl = c->order.patch->fields.ttl;
+	const struct link_class *ttl = change_ttl(c);
 	const struct account_rules *rules = c->caller.rules;
 
 	if (!ttl || account_rules_allow_ttl(rules, ttl->name))
@@ -208,16 +221,22 @@ static bool is_unchanged(const struct change *c, const Shortloop__Link *before,
 	       are_equal(before, after);
 }
 
+/* Fills who made the version, and when. */
+static void sign_version(const struct change *c, Shortloop__Link *after)
+{
+	after->editor = drop_const(c->caller.name);
+	after->changed_ms = (uint64_t)clock_real_ms();
+}
+
 static void complete_version(const struct change *c,
 			     const struct link_answer *answer,
 			     Shortloop__Link *after)
 {
-	const struct link_class *ttl = c->order.patch->fields.ttl;
+	const struct link_class *ttl = change_ttl(c);
 
 	link_edit_prepare(answer->link, ttl, after);
 	link_edit_keep_life(answer->link, ttl, answer->ttl_left, after);
-	after->editor = drop_const(c->caller.name);
-	after->changed_ms = (uint64_t)clock_real_ms();
+	sign_version(c, after);
 }
 
 /* --- steps ---------------------------------------------------------------- */
@@ -225,13 +244,14 @@ static void complete_version(const struct change *c,
 /* Ends a dry run as the change would have ended. */
 static void finish_dry_run(struct change *c)
 {
-	const struct link_class *ttl =
-		change_deletes(c) ? NULL : c->order.patch->fields.ttl;
+	const struct link_class *ttl = change_ttl(c);
+	bool gets_life =
+		ttl || change_is_blocked(c->before) || c->order.restores;
 	int64_t left = c->ttl_left;
 
 	if (!change_deletes(c) && change_is_blocked(c->after))
 		left = DURATION_NEVER;
-	else if (!change_deletes(c) && (ttl || change_is_blocked(c->before)))
+	else if (!change_deletes(c) && gets_life)
 		left = link_edit_life_again(c->before, ttl);
 	change_finish(c, c->after, true, link_view_expires(left));
 }
@@ -267,7 +287,7 @@ static int check_urls(struct change *c, struct error *err)
 	size_t count;
 
 	if (change_deletes(c) || change_is_blocked(c->after) ||
-	    !(c->order.patch->fields.given & leads))
+	    !(c->order.restores || (change_gives(c) & leads)))
 		return begin_write(c, err);
 	count = link_urls(c->after, urls);
 	return url_checker_check(c->changer->o.creation->urls,
@@ -280,11 +300,33 @@ static int make_tombstone(struct change *c, const struct link_answer *answer,
 {
 	Shortloop__Link after;
 
-	link_edit_tombstone(answer->link, c->caller.name,
-			    (uint64_t)clock_real_ms(), &after);
+	if (c->order.purges)
+		link_edit_purge(answer->link, &after);
+	else
+		link_edit_delete(answer->link, answer->ttl_left, &after);
+	sign_version(c, &after);
 	if (keep_versions(c, answer->link, &after, err) < 0)
 		return -1;
 	return begin_write(c, err);
+}
+
+static int restore_link(struct change *c, const struct link_answer *answer,
+			struct error *err)
+{
+	Shortloop__Link after;
+
+	if (!is_deleted(answer->link)) {
+		change_finish(c, answer->link, false,
+			      link_view_expires(answer->ttl_left));
+		return 0;
+	}
+	link_edit_restore(answer->link, &after);
+	if (link_urls_check(&after, c->changer->o.rules->urls, err) < 0)
+		return -1;
+	sign_version(c, &after);
+	if (keep_versions(c, answer->link, &after, err) < 0)
+		return -1;
+	return check_urls(c, err);
 }
 
 static int patch_link(struct change *c, const struct link_answer *answer,
@@ -305,13 +347,21 @@ static int patch_link(struct change *c, const struct link_answer *answer,
 	return check_urls(c, err);
 }
 
+static int take_step(struct change *c, const struct link_answer *answer,
+		     struct error *err)
+{
+	if (change_deletes(c))
+		return make_tombstone(c, answer, err);
+	return c->order.restores ? restore_link(c, answer, err)
+				 : patch_link(c, answer, err);
+}
+
 static void change_found(struct change *c, const struct link_answer *answer)
 {
 	struct error why;
 
 	c->ttl_left = answer->ttl_left;
-	if ((change_deletes(c) ? make_tombstone(c, answer, &why)
-			       : patch_link(c, answer, &why)) == 0)
+	if (take_step(c, answer, &why) == 0)
 		return;
 	if (why.code == ERROR_INPUT)
 		change_refuse(c, 400, "%s", why.text);
@@ -328,6 +378,15 @@ static bool has_ended_blocked(const struct change *c,
 	return !answer->link && c->urls_noted && change_is_blocked(c->after);
 }
 
+/* Returns whether the order is for a deleted link, and this one still has what
+ * it was. */
+static bool works_on_deleted(const struct change *c,
+			     const struct link_answer *answer)
+{
+	return (c->order.restores || c->order.purges) && answer->link &&
+	       link_edit_may_restore(answer->link);
+}
+
 /* Returns whether an earlier order has deleted the link. */
 static bool is_deleted_already(const struct change *c,
 			       const struct link_answer *answer)
@@ -335,7 +394,7 @@ static bool is_deleted_already(const struct change *c,
 	struct key_link whose;
 
 	if (!c->order.skip_unchanged || !change_deletes(c) || !answer->link ||
-	    answer->link->state != SHORTLOOP__LINK_STATE__LINK_DELETED)
+	    !is_deleted(answer->link) || works_on_deleted(c, answer))
 		return false;
 	whose = link_whose(answer->link);
 	return key_may(&c->caller, KEY_CHANGES_LINK, &whose);
@@ -358,7 +417,8 @@ static void on_found(void *arg, const struct link_answer *answer,
 	else if (is_deleted_already(c, answer))
 		change_finish(c, answer->link, false,
 			      link_view_expires(answer->ttl_left));
-	else if (refusal.status)
+	else if (refusal.status &&
+		 !(refusal.status == 410 && works_on_deleted(c, answer)))
 		refuse_look_up(c, refusal);
 	else if (may_change(c, answer->link) && is_as_expected(c, answer->link))
 		change_found(c, answer);
@@ -397,7 +457,7 @@ void link_changer_change(struct link_changer *changer,
 	c->start_over = start_over;
 	c->done = done;
 	c->arg = arg;
-	if (change_deletes(c) || (may_moderate(c) && may_use_ttl(c)))
+	if (may_set_state(c) && may_use_ttl(c))
 		look_up(c, order->code);
 }
 

@@ -1,5 +1,5 @@
 /*
- * link_changer.h - changes or deletes one link, for a caller.
+ * link_changer.h - changes, deletes or restores one link, for a caller.
  *
  * The link is looked up, changed and written back by compare-and-set, so that
  * two editors never overwrite each other's change unseen.  An order without an
@@ -33,7 +33,7 @@
 
 /* Shared by all threads. */
 struct change_metrics {
-	struct metric *changed, *deleted, *unchanged, *conflicts;
+	struct metric *changed, *deleted, *restored, *unchanged, *conflicts;
 	struct metric *unsure; /* perhaps made, perhaps not */
 };
 void change_metrics_register(struct change_metrics *cm, struct metrics *m);
@@ -68,9 +68,16 @@ struct change_order {
 	const struct api_key_info *caller; /* the same */
 	/* These are valid until the change is done. */
 	const struct audit_source *source;
-	const struct link_patch *patch; /* NULL: the link is deleted */
-	link_expected_fn *is_expected;	/* NULL: any version is changed */
-	const void *expected;		/* its argument */
+	/* NULL: the link is deleted, unless `restores` is set. */
+	const struct link_patch *patch;
+	/* A deletion for good: what the link was is removed from Redis, also if
+	 * the link has been deleted before. */
+	bool purges;
+	/* A link that was deleted, and not purged, comes back as it was.  A
+	 * link that is not deleted stays as it is, which is a success. */
+	bool restores;
+	link_expected_fn *is_expected; /* NULL: any version is changed */
+	const void *expected;	       /* its argument */
 	/* Only reads and checks: nothing is written. */
 	bool dry_run;
 	/* A change to what the link is already is not written and is a success.

@@ -1,6 +1,7 @@
 /*
- * `allocator domains show | swap OLD NEW | push FILE | drop`: the domains in
- * Redis, which all programs with domains.shared use.
+ * `allocator domains show | swap OLD NEW | pause NAME | resume NAME | push
+ * FILE | drop`: the domains in Redis, which all programs with domains.shared
+ * use.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,8 +25,8 @@ struct domains_command {
 static int set_usage_error(struct error *err)
 {
 	return error_set(err, ERROR_USAGE,
-			 "domains: expected show, swap OLD NEW, push FILE or "
-			 "drop");
+			 "domains: expected show, swap OLD NEW, pause NAME, "
+			 "resume NAME, push FILE or drop");
 }
 
 static int store_text(struct domains_command *c, const char *text,
@@ -118,7 +119,54 @@ static int swap_in(struct domains_command *c, struct domains_config *domains,
 	return 0;
 }
 
-static int swap_host(struct domains_command *c, struct error *err)
+static struct domain_config *find_domain(const struct domains_config *domains,
+					 const char *name)
+{
+	struct domain_config *all = domains->list.items;
+
+	for (size_t i = 0; i < domains->list.count; i++)
+		if (!strcmp(all[i].name, name))
+			return &all[i];
+	return NULL;
+}
+
+static int set_paused_in(struct domains_command *c,
+			 struct domains_config *domains, bool paused,
+			 struct error *err)
+{
+	struct domain_config *domain = find_domain(domains, c->words[0]);
+
+	if (!domain)
+		return error_set(err, ERROR_INPUT,
+				 "'%s' is not the name of a domain",
+				 c->words[0]);
+	if (domain->paused != paused) {
+		domain->paused = paused;
+		return store_domains(c, domains, err);
+	}
+	printf("%s is %s already\n", domain->name,
+	       paused ? "paused" : "not paused");
+	return 0;
+}
+
+static int pause_in(struct domains_command *c, struct domains_config *domains,
+		    struct error *err)
+{
+	return set_paused_in(c, domains, true, err);
+}
+
+static int resume_in(struct domains_command *c, struct domains_config *domains,
+		     struct error *err)
+{
+	return set_paused_in(c, domains, false, err);
+}
+
+/* Changes the domains in use by `change`, which stores them. */
+static int change_domains(struct domains_command *c,
+			  int (*change)(struct domains_command *c,
+					struct domains_config *domains,
+					struct error *err),
+			  struct error *err)
 {
 	struct domains_config domains = {0};
 	char *text = text_in_use(c, err);
@@ -128,10 +176,25 @@ static int swap_host(struct domains_command *c, struct error *err)
 		return -1;
 	if (domains_config_parse("the domains in use", text, &c->config->links,
 				 &domains, err) == 0)
-		status = swap_in(c, &domains, err);
+		status = change(c, &domains, err);
 	domains_config_release(&domains);
 	free(text);
 	return status;
+}
+
+static int swap_host(struct domains_command *c, struct error *err)
+{
+	return change_domains(c, swap_in, err);
+}
+
+static int pause_domain(struct domains_command *c, struct error *err)
+{
+	return change_domains(c, pause_in, err);
+}
+
+static int resume_domain(struct domains_command *c, struct error *err)
+{
+	return change_domains(c, resume_in, err);
 }
 
 static int push_domains_file(struct domains_command *c, struct error *err)
@@ -158,10 +221,9 @@ static const struct {
 	size_t operands;
 	int (*run)(struct domains_command *c, struct error *err);
 } subcommands[] = {
-	{"show", 0, show_domains},
-	{"swap", 2, swap_host},
-	{"push", 1, push_domains_file},
-	{"drop", 0, drop_domains},
+	{"show", 0, show_domains},	{"swap", 2, swap_host},
+	{"pause", 1, pause_domain},	{"resume", 1, resume_domain},
+	{"push", 1, push_domains_file}, {"drop", 0, drop_domains},
 };
 
 static int open_redis(struct domains_command *c, struct error *err)

@@ -459,8 +459,10 @@ static int read_state(struct field_reader *r, struct error *err)
 		r->fields->state = SHORTLOOP__LINK_STATE__LINK_LIVE;
 	else if (!strcmp(text, "blocked"))
 		r->fields->state = SHORTLOOP__LINK_STATE__LINK_BLOCKED;
+	else if (!strcmp(text, "paused"))
+		r->fields->state = SHORTLOOP__LINK_STATE__LINK_PAUSED;
 	else
-		return refuse_value(r, "live or blocked", err);
+		return refuse_value(r, "live, paused or blocked", err);
 	return 0;
 }
 

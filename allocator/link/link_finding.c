@@ -2,6 +2,7 @@
 
 #include "allocator/link/link_whose.h"
 #include "common/keys/key_access.h"
+#include "linkstore/link/edit.h"
 
 static const struct link_refusal no_refusal = {0, NULL};
 static const struct link_refusal unknown = {404,
@@ -61,10 +62,14 @@ struct link_refusal link_finding_refuse(const struct api_key_info *caller,
 {
 	if (!is_known_to(caller, answer))
 		return unknown;
-	if (answer->outcome == LINK_OUTCOME_GONE || !answer->link)
+	if (!answer->link)
 		return (struct link_refusal){
-			410, answer->link
-				     ? "this link was deleted"
-				     : "the link with this code has expired"};
+			410, "the link with this code has expired"};
+	if (answer->outcome == LINK_OUTCOME_GONE)
+		return (struct link_refusal){
+			410, link_edit_may_restore(answer->link)
+				     ? "this link was deleted; a POST to "
+				       ".../restore brings it back"
+				     : "this link was deleted for good"};
 	return no_refusal;
 }

@@ -57,6 +57,16 @@ static int refuse_domain(const struct link_fields *f, const struct domains *all,
 	return -1;
 }
 
+static int check_not_paused(const struct link_domain *domain, struct error *err)
+{
+	if (!domain->paused)
+		return 0;
+	return error_set(err, ERROR_NOT_OWNER,
+			 "domain: '%s' is paused: no links are made there "
+			 "until it is resumed",
+			 domain->name);
+}
+
 static int choose_domain(struct link_fields *f, const struct domains *all,
 			 const struct api_key_info *caller, struct error *err)
 {
@@ -65,7 +75,7 @@ static int choose_domain(struct link_fields *f, const struct domains *all,
 
 	f->domain = named ? domains_named(all, f->domain_name) : fallback;
 	if (f->domain && may_use_domain(caller, f->domain))
-		return 0;
+		return check_not_paused(f->domain, err);
 	if (fallback)
 		return refuse_domain(f, all, caller, err);
 	return named ? error_set(err, ERROR_INPUT,
@@ -84,7 +94,7 @@ link_place_find_domain(const struct link_fields *fields,
 			: domains_default(domains);
 
 	if (found && may_use_domain(caller, found))
-		return found;
+		return check_not_paused(found, err) == 0 ? found : NULL;
 	if (domains_default(domains))
 		refuse_domain(fields, domains, caller, err);
 	else

@@ -16,13 +16,15 @@
 #include "common/keys/api_keyring.h"
 
 /* Sets domain and space of a request whose other fields have been read.
- * Returns ERROR_NOT_OWNER if the caller may not use them. */
+ * Returns ERROR_NOT_OWNER if the caller may not use them, or if the domain is
+ * paused. */
 int link_place_choose(struct link_fields *fields,
 		      const struct link_defaults *defaults,
 		      const struct api_key_info *caller, struct error *err);
 
 /* Returns the domain that the fields name, or the default one, if the caller
- * may use it.  NULL: the caller may not (ERROR_NOT_OWNER), or there is none. */
+ * may use it.  NULL: the caller may not, or the domain is paused
+ * (ERROR_NOT_OWNER), or there is none. */
 const struct link_domain *
 link_place_find_domain(const struct link_fields *fields,
 		       const struct domains *domains,

@@ -184,6 +184,8 @@ static const char *change_name(Shortloop__LinkChange change)
 		return "removed";
 	case SHORTLOOP__LINK_CHANGE__LINK_MODERATED:
 		return "moderated";
+	case SHORTLOOP__LINK_CHANGE__LINK_RESTORED:
+		return "restored";
 	default:
 		return "unspecified";
 	}

@@ -99,6 +99,9 @@ static void judge_link(const struct link_target *target, Shortloop__Link *link,
 	case SHORTLOOP__LINK_STATE__LINK_BLOCKED:
 		answer->outcome = LINK_OUTCOME_BLOCKED;
 		break;
+	case SHORTLOOP__LINK_STATE__LINK_PAUSED:
+		answer->outcome = LINK_OUTCOME_PAUSED;
+		break;
 	default:
 		answer->outcome = LINK_OUTCOME_REDIRECT;
 		answer->begins_in =

@@ -22,6 +22,7 @@ enum link_outcome {
 	LINK_OUTCOME_UNKNOWN, /* 404: never issued, as far as is known */
 	LINK_OUTCOME_GONE,    /* 410: expired, or deleted (`link` is set) */
 	LINK_OUTCOME_BLOCKED, /* 451 */
+	LINK_OUTCOME_PAUSED,  /* 410, by its owner's decision */
 };
 
 struct link_answer {

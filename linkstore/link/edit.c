@@ -22,15 +22,23 @@ void link_edit_prepare(const Shortloop__Link *before,
 			ttl->ttl == DURATION_NEVER ? 0 : (uint64_t)ttl->ttl;
 }
 
+/* Returns whether a link of this state keeps, beside the end of its record, the
+ * life that it had. */
+static bool keeps_life(const Shortloop__Link *link)
+{
+	return link->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED ||
+	       link->state == SHORTLOOP__LINK_STATE__LINK_DELETED;
+}
+
 void link_edit_keep_life(const Shortloop__Link *before,
 			 const struct link_class *ttl, int64_t left,
 			 Shortloop__Link *after)
 {
 	bool ends = left != DURATION_NEVER && left > 0;
 
-	if (after->state != SHORTLOOP__LINK_STATE__LINK_BLOCKED || ttl)
+	if (!keeps_life(after) || ttl)
 		after->life_left_ms = 0;
-	else if (before->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED)
+	else if (keeps_life(before))
 		after->life_left_ms = before->life_left_ms;
 	else
 		after->life_left_ms = ends ? (uint64_t)left : 0;
@@ -45,8 +53,19 @@ bool link_edit_keeps_ttl(const Shortloop__Link *before,
 			(ttl->ttl == DURATION_NEVER ? 0 : (uint64_t)ttl->ttl));
 }
 
-void link_edit_tombstone(const Shortloop__Link *before, const char *editor,
-			 uint64_t changed_ms, Shortloop__Link *ret_after)
+/* --- deletion and restore ------------------------------------------------- */
+
+void link_edit_delete(const Shortloop__Link *before, int64_t left,
+		      Shortloop__Link *ret_after)
+{
+	*ret_after = *before;
+	link_edit_prepare(before, NULL, ret_after);
+	ret_after->state = SHORTLOOP__LINK_STATE__LINK_DELETED;
+	ret_after->former_state = before->state;
+	link_edit_keep_life(before, NULL, left, ret_after);
+}
+
+void link_edit_purge(const Shortloop__Link *before, Shortloop__Link *ret_after)
 {
 	shortloop__link__init(ret_after);
 	link_edit_prepare(before, NULL, ret_after);
@@ -54,9 +73,24 @@ void link_edit_tombstone(const Shortloop__Link *before, const char *editor,
 	ret_after->owner = before->owner;
 	ret_after->account = before->account;
 	ret_after->creator = before->creator;
-	ret_after->editor = drop_const(editor);
-	ret_after->changed_ms = changed_ms;
 }
+
+bool link_edit_may_restore(const Shortloop__Link *link)
+{
+	return link->state == SHORTLOOP__LINK_STATE__LINK_DELETED && *link->url;
+}
+
+void link_edit_restore(const Shortloop__Link *before,
+		       Shortloop__Link *ret_after)
+{
+	*ret_after = *before;
+	link_edit_prepare(before, NULL, ret_after);
+	ret_after->state = before->former_state;
+	ret_after->former_state = SHORTLOOP__LINK_STATE__LINK_LIVE;
+	link_edit_keep_life(before, NULL, 0, ret_after);
+}
+
+/* --- size ----------------------------------------------------------------- */
 
 /* Returns the size of a record without the fields that every change adds once
  * or that are bounded: maker, time, state and life. */
@@ -70,7 +104,7 @@ static size_t measure_bare_record(const Shortloop__Link *link)
 	bare.ttl_class = drop_const("");
 	bare.ttl_ms = 0;
 	bare.life_left_ms = 0;
-	bare.state = SHORTLOOP__LINK_STATE__LINK_LIVE;
+	bare.state = bare.former_state = SHORTLOOP__LINK_STATE__LINK_LIVE;
 	return shortloop__link__get_packed_size(&bare);
 }
 
@@ -79,7 +113,7 @@ static size_t measure_bare_record(const Shortloop__Link *link)
 static bool edit_is_growth(const Shortloop__Link *before,
 			   const Shortloop__Link *after)
 {
-	return after->state == SHORTLOOP__LINK_STATE__LINK_LIVE &&
+	return !keeps_life(after) &&
 	       measure_bare_record(after) > measure_bare_record(before);
 }
 
@@ -115,13 +149,13 @@ static void put_life(struct command *c, const struct link_target *target,
 {
 	const struct links_config *config =
 		linkstore_config(target->space->store);
-	bool is_let_go = before->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED &&
-			 after->state == SHORTLOOP__LINK_STATE__LINK_LIVE;
+	bool was_deleted = before->state == SHORTLOOP__LINK_STATE__LINK_DELETED;
 
-	if (after->state == SHORTLOOP__LINK_STATE__LINK_DELETED) {
+	if (after->state == SHORTLOOP__LINK_STATE__LINK_DELETED &&
+	    !was_deleted) {
 		command_text(c, "tombstone");
 		command_time(c, config->quarantine);
-	} else if (ttl || is_let_go) {
+	} else if (ttl || (keeps_life(before) && !keeps_life(after))) {
 		command_text(c, "life");
 		command_time(c, link_edit_life_again(before, ttl));
 	} else {

@@ -5,7 +5,9 @@
  * nothing else: never a link that another owner has put there since, never
  * another edit.  A deletion is an edit to a tombstone, which keeps the code
  * from new owners: in a block until the block ends, elsewhere for
- * links.quarantine.  This holds for links of every strategy.
+ * links.quarantine.  As long as the tombstone is there, the link can be
+ * restored: the tombstone keeps all that the link was, unless it was purged.
+ * This holds for links of every strategy.
  */
 #ifndef LINKSTORE_LINK_EDIT_H
 #define LINKSTORE_LINK_EDIT_H
@@ -29,9 +31,9 @@ void link_edit_prepare(const Shortloop__Link *before,
 		       const struct link_class *ttl, Shortloop__Link *after);
 
 /*
- * Call it when the state of `after` is set.  Fills the life that a blocked link
- * keeps: `left` (ms, DURATION_NEVER), from the look-up of `before`, or all of a
- * new `ttl`.  A blocked link itself does not end.
+ * Call it when the state of `after` is set.  Fills the life that a blocked or
+ * deleted link keeps: `left` (ms, DURATION_NEVER), from the look-up of
+ * `before`, or all of a new `ttl`.  A blocked link itself does not end.
  */
 void link_edit_keep_life(const Shortloop__Link *before,
 			 const struct link_class *ttl, int64_t left,
@@ -47,21 +49,33 @@ bool link_edit_keeps_ttl(const Shortloop__Link *before,
 			 const struct link_class *ttl);
 
 /*
- * Makes the tombstone of a link: the fields of link_edit_prepare, and state,
- * owner, account, creator, editor and changed_ms, but not where it led.  Its
- * texts are `before`'s and `editor`.
+ * The following fill all of the next version but its editor and the time of the
+ * change, which the caller sets.  Its texts are `before`'s.
+ *
+ * link_edit_delete makes the tombstone of a link that can be restored; `left`
+ * is the link's remaining life (ms, DURATION_NEVER).  link_edit_purge makes the
+ * tombstone that does not say where the link led: it keeps who made the link
+ * and whose it was; `before` may be a tombstone.  link_edit_restore makes the
+ * link of a tombstone, for which link_edit_may_restore returns true, in the
+ * state in which it was deleted.
  */
-void link_edit_tombstone(const Shortloop__Link *before, const char *editor,
-			 uint64_t changed_ms, Shortloop__Link *ret_after);
+void link_edit_delete(const Shortloop__Link *before, int64_t left,
+		      Shortloop__Link *ret_after);
+void link_edit_purge(const Shortloop__Link *before, Shortloop__Link *ret_after);
+bool link_edit_may_restore(const Shortloop__Link *link);
+void link_edit_restore(const Shortloop__Link *before,
+		       Shortloop__Link *ret_after);
 
 /*
  * Replaces `before`, as link_lookup has read it, by `after`, prepared as above.
  * If `ttl` is NULL, the link keeps its end; otherwise it lives that long from
  * now on, and the end of its block is raised first if needed, so that a link of
  * class `never` keeps its whole block.  An `after` of state LINK_DELETED is a
- * deletion, for which `ttl` is ignored.  An `after` of state LINK_BLOCKED does
- * not end, and neither does its block.  A link that was blocked and is live
- * again has the life_left_ms of `before` from now on.  No argument is kept.
+ * deletion, for which `ttl` is ignored; if `before` is deleted, too, the
+ * tombstone keeps its end.  An `after` of state LINK_BLOCKED does not end, and
+ * neither does its block.  A link that was blocked or deleted and is live or
+ * paused again has the life_left_ms of `before` from now on.  No argument is
+ * kept.
  *
  * `expires` (ms by Redis' clock, DURATION_NEVER) is valid if err is NULL.
  * ERROR_NOTFOUND: the link is gone, or the code has another owner.

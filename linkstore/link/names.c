@@ -9,6 +9,8 @@ const char *link_state_name(Shortloop__LinkState state)
 		return "deleted";
 	case SHORTLOOP__LINK_STATE__LINK_BLOCKED:
 		return "blocked";
+	case SHORTLOOP__LINK_STATE__LINK_PAUSED:
+		return "paused";
 	default:
 		return "unknown";
 	}

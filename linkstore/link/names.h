@@ -5,7 +5,8 @@
 
 #include "schemas/link.pb-c.h"
 
-/* "live", "deleted", "blocked"; "unknown" for a state of a later version. */
+/* "live", "deleted", "blocked", "paused"; "unknown" for a state of a later
+ * version. */
 const char *link_state_name(Shortloop__LinkState state);
 
 /* "default", "ios", "android", "wechat"; "unknown" for a device of a later

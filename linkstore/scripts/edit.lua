@@ -2,9 +2,10 @@
 -- Promise 7.  Replaces a record by its next version, only while the same link
 -- and version are there that the caller read.  So an edit or a deletion never
 -- meets a new owner or undoes another edit.  The marker's end is raised before
--- the link's, and never lowered.  A tombstone stays until its block ends.  A
--- blocked link does not end, and its marker counts it (lib_marker.lua): a
--- moderator's decision is not lost when a TTL is over.
+-- the link's, and never lowered.  A tombstone stays until its block ends; until
+-- then its link may be restored, with a life as a new TTL has it.  A blocked
+-- link does not end, and its marker counts it (lib_marker.lua): a moderator's
+-- decision is not lost when a TTL is over.
 -- KEYS link visits marker|trace|nothing
 -- ARGV record-head version generation record keep|life|tombstone ttl|never
 --      (for life, and for the tombstone of a link without a block)
@@ -33,6 +34,10 @@ local is_blocked = record_state(ARGV[4]) == BLOCKED
 local life, deletes = ARGV[5] == 'life', ARGV[5] == 'tombstone'
 if was_blocked and not (is_blocked or life or deletes) then
   error('a link that is let go needs a life')
+end
+if record_state(there) == DELETED and not (is_blocked or life)
+  and record_state(ARGV[4]) ~= DELETED then
+  error('a link that is restored needs a life')
 end
 
 -- Makes the block last at least until `expires`, and count its blocked link.

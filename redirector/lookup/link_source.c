@@ -317,7 +317,8 @@ static bool is_live(const struct link_answer *answer)
 {
 	return answer->link && !answer->begins_in &&
 	       (answer->outcome == LINK_OUTCOME_REDIRECT ||
-		answer->outcome == LINK_OUTCOME_BLOCKED);
+		answer->outcome == LINK_OUTCOME_BLOCKED ||
+		answer->outcome == LINK_OUTCOME_PAUSED);
 }
 
 static bool has_changed(const struct link_query *q,

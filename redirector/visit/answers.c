@@ -24,6 +24,8 @@ static const char page_not_found[] =
 	PAGE("Not found", "There is no link at this address.");
 static const char page_gone[] =
 	PAGE("Gone", "The link at this address has expired or was removed.");
+static const char page_paused[] =
+	PAGE("Paused", "The link at this address is paused at the moment.");
 static const char page_blocked[] =
 	PAGE("Not available", "The link at this address is blocked.");
 static const char page_no_method[] =
@@ -284,6 +286,11 @@ static const char *page_of(int status)
 void answer_page(struct answers *a, struct http_request *req, int status)
 {
 	send_page(a, req, status, page_of(status), NULL, NULL);
+}
+
+void answer_paused(struct answers *a, struct http_request *req)
+{
+	send_page(a, req, 410, page_paused, NULL, NULL);
 }
 
 void answer_no_method(struct answers *a, struct http_request *req)

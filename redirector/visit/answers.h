@@ -65,6 +65,9 @@ void answer_app_file(struct answers *a, struct http_request *req,
  * 451. */
 void answer_page(struct answers *a, struct http_request *req, int status);
 
+/* 410 for a link that is paused. */
+void answer_paused(struct answers *a, struct http_request *req);
+
 /* 405. */
 void answer_no_method(struct answers *a, struct http_request *req);
 

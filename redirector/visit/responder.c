@@ -156,13 +156,27 @@ static struct classification classify_live(const struct cached_link *link,
 		page ? COUNTER_LANDING : counter_of_redirect(status)};
 }
 
-static struct classification classify_link(const struct cached_link *link,
-					   bool head, Shortloop__Device target)
+/* A paused domain answers for its links as if their owner had paused them. */
+static enum link_outcome shown_outcome(const struct virtual_host *vhost,
+				       const struct cached_link *link)
 {
-	switch (link->outcome) {
+	return vhost->is_paused && link->outcome == LINK_OUTCOME_REDIRECT
+		       ? LINK_OUTCOME_PAUSED
+		       : link->outcome;
+}
+
+static struct classification classify_link(const struct cached_link *link,
+					   enum link_outcome outcome, bool head,
+					   Shortloop__Device target)
+{
+	switch (outcome) {
 	case LINK_OUTCOME_GONE:
 		return (struct classification){
 			SHORTLOOP__OUTCOME__OUTCOME_EXPIRED, 410, COUNTER_GONE};
+	case LINK_OUTCOME_PAUSED:
+		return (struct classification){
+			SHORTLOOP__OUTCOME__OUTCOME_EXPIRED, 410,
+			COUNTER_PAUSED};
 	case LINK_OUTCOME_BLOCKED:
 		return (struct classification){
 			SHORTLOOP__OUTCOME__OUTCOME_BLOCKED, 451,
@@ -176,13 +190,16 @@ static struct classification classify_link(const struct cached_link *link,
 				       404, COUNTER_NOT_FOUND};
 }
 
-/* True if a code without a link leads to the fallback. */
+/* True if the fallback takes the place of the page for this outcome. */
 static bool leads_to_fallback(const struct responder *r,
 			      const struct virtual_host *vhost,
-			      const struct cached_link *link)
+			      enum link_outcome outcome)
 {
-	return link->outcome == LINK_OUTCOME_UNKNOWN &&
-	       r->settings->fallback_unknown && vhost->fallback_url;
+	if (!vhost->fallback_url)
+		return false;
+	return (outcome == LINK_OUTCOME_UNKNOWN &&
+		r->settings->fallback_unknown) ||
+	       (outcome == LINK_OUTCOME_PAUSED && r->settings->fallback_paused);
 }
 
 static void report_visit(struct responder *r, const struct http_request *req,
@@ -225,18 +242,23 @@ static void send_link(struct responder *r, struct http_request *req,
 		      const struct cached_link *link, struct click *click,
 		      int64_t now)
 {
-	bool fallback = leads_to_fallback(r, vhost, link);
+	enum link_outcome outcome = shown_outcome(vhost, link);
+	bool fallback = leads_to_fallback(r, vhost, outcome);
 	struct device device = device_for(link, click);
 	Shortloop__Device target = link_lines_target(link, device);
-	struct classification class =
-		classify_link(link, http_method_is(req, "HEAD"), target);
+	struct classification class = classify_link(
+		link, outcome, http_method_is(req, "HEAD"), target);
 
 	if (fallback) {
 		class.status = 302;
 		class.counter = COUNTER_FALLBACK;
 	}
 	report_visit(r, req, click, link, &class);
-	switch (link->outcome) {
+	if (fallback) {
+		answer_fallback(r->answers, req, vhost);
+		return;
+	}
+	switch (outcome) {
 	case LINK_OUTCOME_REDIRECT:
 		if (link->landings[target])
 			answer_landing(r->answers, req, vhost, link, target,
@@ -245,17 +267,13 @@ static void send_link(struct responder *r, struct http_request *req,
 			answer_redirect(r->answers, req, vhost, link, target,
 					now);
 		break;
+	case LINK_OUTCOME_PAUSED:
+		answer_paused(r->answers, req);
+		break;
 	case LINK_OUTCOME_GONE:
-		answer_page(r->answers, req, 410);
-		break;
 	case LINK_OUTCOME_BLOCKED:
-		answer_page(r->answers, req, 451);
-		break;
 	case LINK_OUTCOME_UNKNOWN:
-		if (fallback)
-			answer_fallback(r->answers, req, vhost);
-		else
-			answer_page(r->answers, req, 404);
+		answer_page(r->answers, req, class.status);
 		break;
 	}
 }
@@ -321,7 +339,8 @@ bool responder_send_link(struct responder *r, struct http_request *req,
 	vhost = virtual_hosts_find(r->virtual_hosts, click.host);
 	if (!virtual_host_shows(vhost, click.host, link))
 		send_unknown_code(r, req, vhost, code, &click);
-	else if (link->max_visits && link->outcome == LINK_OUTCOME_REDIRECT)
+	else if (link->max_visits &&
+		 shown_outcome(vhost, link) == LINK_OUTCOME_REDIRECT)
 		return false;
 	else
 		send_link(r, req, vhost, link, &click, now);

@@ -53,6 +53,7 @@ static int fill_virtual_host(struct virtual_host *vhost,
 
 	vhost->name = domain->name;
 	vhost->is_default = domain->is_default;
+	vhost->is_paused = domain->paused;
 	for (size_t i = 0; i < spaces && i < 64; i++) {
 		if (domains_allow(domain, linkstore_space(store, i)->name))
 			vhost->spaces |= UINT64_C(1) << i;

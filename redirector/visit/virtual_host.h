@@ -26,6 +26,7 @@
 struct virtual_host {
 	const char *name;   /* domain; NULL: none is configured */
 	bool is_default;    /* it has the links that name no domain */
+	bool is_paused;	    /* its links answer as paused ones do */
 	char *fallback_url; /* a URI; NULL: none */
 	char *robots_line;  /* "X-Robots-Tag: ...\r\n"; NULL: none */
 	uint64_t spaces;    /* one bit per space, by its index */

@@ -48,7 +48,8 @@ static void build_cache_entries(const struct link_world *w,
 				const Shortloop__Link *link)
 {
 	static const enum link_outcome outcomes[] = {
-		LINK_OUTCOME_REDIRECT, LINK_OUTCOME_GONE, LINK_OUTCOME_BLOCKED};
+		LINK_OUTCOME_REDIRECT, LINK_OUTCOME_GONE, LINK_OUTCOME_BLOCKED,
+		LINK_OUTCOME_PAUSED};
 	struct cache_entry_builder d = {.store = w->store,
 					.times = {1000, 100, 5000}};
 	struct link_answer answer = {.link = link, .ttl_left = 10000};
@@ -57,7 +58,7 @@ static void build_cache_entries(const struct link_world *w,
 	struct cached_link out;
 	struct error err = {0};
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++) {
 		answer.outcome = outcomes[i];
 		if (cache_entry_build(&d, &target, &answer, 0, 1, &out, &err) <
 		    0)
@@ -86,7 +87,7 @@ static void show_and_audit_link(const struct link_world *w,
 	link_view_write(&view, &text);
 	assert(!memchr(text.data, '\n', text.len));
 	buf_reset(&text);
-	link_edit_tombstone(link, "crm", 1, &after);
+	link_edit_delete(link, 1, &after);
 	assert(after.link_id == link->link_id);
 	audit_line_write(AUDIT_DELETED, &entry, 1, &text);
 	assert(memchr(text.data, '\n', text.len) == text.data + text.len - 1);

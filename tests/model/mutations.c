@@ -82,8 +82,8 @@ const struct mutation mutations[] = {
 		 "redis.call('PEXPIREAT'",
 	 .to = "end\nredis.call('PEXPIREAT'"},
 	{.name = "renew-another-owners-link",
-	 .from = "if left == -2 or not is_link(record, ARGV[1]) then",
-	 .to = "if left == -2 then",
+	 .from = "if not is_link(record, ARGV[1]) then return {0, 0} end",
+	 .to = "if left == -2 then return {0, 0} end",
 	 .and_from = "if m and (not m.open or m.generation ~= "
 		     "tonumber(ARGV[3])) then\n  return {0, 0}",
 	 .and_to = "if false then\n  return {0, 0}"},

@@ -290,7 +290,7 @@ static void print_totals(const struct history *h)
 
 	printf("seed %" PRIu64 ": %" PRIu64 " steps, %zu links, %" PRIu64
 	       " visits, %" PRIu64 " renewals, %" PRIu64 " edits, "
-	       "%" PRIu64 " blocks\n"
+	       "%" PRIu64 " restores, %" PRIu64 " blocks\n"
 	       "  %" PRIu64 " runs (%" PRIu64 " whole, %" PRIu64
 	       " cut, %" PRIu64 " locked out, %" PRIu64 " refused), %" PRIu64
 	       " commands\n"
@@ -301,10 +301,10 @@ static void print_totals(const struct history *h)
 	       " checks of everything\n",
 	       h->world.seed, h->world.steps, h->lives.count,
 	       h->visitors.visits, h->visitors.renewals, h->visitors.edits,
-	       h->visitors.blocks, h->runs.begun, h->runs.whole, h->runs.cut,
-	       h->runs.busy, h->runs.refused, h->runs.commands, t->scanned,
-	       t->freed, t->live, t->lost, t->gap, t->skipped, h->restarts,
-	       h->forgets, h->lives.checks);
+	       h->visitors.restores, h->visitors.blocks, h->runs.begun,
+	       h->runs.whole, h->runs.cut, h->runs.busy, h->runs.refused,
+	       h->runs.commands, t->scanned, t->freed, t->live, t->lost, t->gap,
+	       t->skipped, h->restarts, h->forgets, h->lives.checks);
 }
 
 static void no_block_is_in_two_states_and_no_live_link_is_taken(void **state)

@@ -164,26 +164,54 @@ static void write_edit(struct visitors *v, const struct link_target *target,
 			     w->err.text);
 }
 
+/* Deletes a link, mostly so that it can be restored. */
+static void delete_link(struct visitors *v, const struct link_target *target,
+			const Shortloop__Link *read, int64_t left)
+{
+	Shortloop__Link after;
+
+	if (rng_chance(&v->world->rng, 20))
+		link_edit_purge(read, &after);
+	else
+		link_edit_delete(read, left, &after);
+	after.changed_ms = v->edits++;
+	write_edit(v, target, read, &after, NULL);
+}
+
+static void restore_link(struct visitors *v, const struct link_target *target,
+			 const Shortloop__Link *read)
+{
+	Shortloop__Link after;
+
+	link_edit_restore(read, &after);
+	after.changed_ms = v->edits++;
+	v->restores++;
+	write_edit(v, target, read, &after, NULL);
+}
+
+/* `left`: the link's remaining life, as it was read. */
 static void edit_link(struct visitors *v, const struct link_target *target,
-		      const Shortloop__Link *read)
+		      const Shortloop__Link *read, int64_t left)
 {
 	struct world *w = v->world;
 	const struct link_class *ttl = NULL;
 	Shortloop__Link after = *read;
 	char url[40];
 
+	if (rng_chance(&w->rng, 25)) {
+		delete_link(v, target, read, left);
+		return;
+	}
 	snprintf(url, sizeof(url), "https://example.org/edit/%" PRIu64,
 		 v->edits++);
-	if (rng_chance(&w->rng, 25)) {
-		link_edit_tombstone(read, "model", v->edits, &after);
-	} else {
-		after.url = url;
-		if (rng_chance(&w->rng, 50))
-			ttl = world_class(
-				w, rng_below(&w->rng,
-					     w->config.ttl_classes.count));
-		link_edit_prepare(read, ttl, &after);
-	}
+	after.url = url;
+	after.state = rng_chance(&w->rng, 30)
+			      ? SHORTLOOP__LINK_STATE__LINK_PAUSED
+			      : SHORTLOOP__LINK_STATE__LINK_LIVE;
+	if (rng_chance(&w->rng, 50))
+		ttl = world_class(
+			w, rng_below(&w->rng, w->config.ttl_classes.count));
+	link_edit_prepare(read, ttl, &after);
 	write_edit(v, target, read, &after, ttl);
 }
 
@@ -233,6 +261,12 @@ void visitors_let_go(struct visitors *v)
 	}
 }
 
+static bool is_in_use(const Shortloop__Link *link)
+{
+	return link->state == SHORTLOOP__LINK_STATE__LINK_LIVE ||
+	       link->state == SHORTLOOP__LINK_STATE__LINK_PAUSED;
+}
+
 void visitors_edit(struct visitors *v)
 {
 	const struct life *life = lives_any(v->lives);
@@ -243,9 +277,10 @@ void visitors_edit(struct visitors *v)
 		return;
 	target = life->target;
 	look_up(v, &target, &answer);
-	if (answer.link &&
-	    answer.link->state == SHORTLOOP__LINK_STATE__LINK_LIVE)
-		edit_link(v, &target, answer.link);
+	if (answer.link && is_in_use(answer.link))
+		edit_link(v, &target, answer.link, answer.ttl_left);
+	else if (answer.link && link_edit_may_restore(answer.link))
+		restore_link(v, &target, answer.link);
 	await_release(&answer.link);
 }
 
@@ -260,10 +295,9 @@ void visitors_come_late(struct visitors *v)
 	i = rng_below(rng, v->count);
 	intent = v->late[i];
 	v->late[i] = v->late[--v->count];
-	if (rng_chance(rng, 60) ||
-	    intent.link->state != SHORTLOOP__LINK_STATE__LINK_LIVE)
+	if (rng_chance(rng, 60) || !is_in_use(intent.link))
 		renew_link(v, &intent.target, intent.link);
 	else
-		edit_link(v, &intent.target, intent.link);
+		edit_link(v, &intent.target, intent.link, 0);
 	shortloop__link__free_unpacked(intent.link, NULL);
 }

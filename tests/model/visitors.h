@@ -20,7 +20,7 @@ struct visitors {
 	struct lives *lives;
 	struct intent late[INTENTS];
 	size_t count;
-	uint64_t visits, renewals, edits, blocks;
+	uint64_t visits, renewals, edits, restores, blocks;
 };
 
 void visitors_init(struct visitors *v, struct world *w, struct lives *l);
@@ -30,6 +30,7 @@ void visitors_free(struct visitors *v);
 void visitors_visit(struct visitors *v);
 /* Renews or edits a link that was read a while ago. */
 void visitors_come_late(struct visitors *v);
+/* Edits, pauses or deletes a link, or restores a deleted one. */
 void visitors_edit(struct visitors *v);
 /* Blocks a live link, or lets a blocked one go. */
 void visitors_moderate(struct visitors *v);

@@ -10,6 +10,7 @@
 #include "common/buf.h"
 #include "common/http/url.h"
 #include "common/unseen.h"
+#include "linkstore/link/names.h"
 
 #define TEXT_MAX 2048 /* bytes per filter */
 
@@ -190,6 +191,19 @@ static bool may_be_empty(enum links_filter filter)
 	       filter == LINKS_CAMPAIGN || filter == LINKS_DOMAIN;
 }
 
+static bool is_state_name(const char *value)
+{
+	const ProtobufCEnumDescriptor *states =
+		&shortloop__link_state__descriptor;
+
+	for (unsigned i = 0; i < states->n_values; i++)
+		if (!strcmp(value, link_state_name((Shortloop__LinkState)states
+							   ->values[i]
+							   .value)))
+			return true;
+	return false;
+}
+
 static int read_filter(struct links_query *q, enum links_filter filter,
 		       const char *value, struct error *err)
 {
@@ -207,10 +221,10 @@ static int read_filter(struct links_query *q, enum links_filter filter,
 				 "%s: expected UTF-8 without control "
 				 "characters",
 				 name);
-	if (filter == LINKS_STATE && strcmp(value, "live") != 0 &&
-	    strcmp(value, "deleted") != 0 && strcmp(value, "blocked") != 0)
+	if (filter == LINKS_STATE && !is_state_name(value))
 		return error_set(err, ERROR_INPUT,
-				 "state: expected live, deleted or blocked");
+				 "state: expected live, paused, blocked or "
+				 "deleted");
 	q->filters[filter] = strdup(value);
 	return q->filters[filter] ? 0 : error_set_nomem(err);
 }

@@ -144,7 +144,7 @@ static void what_cannot_be_edited_is_refused(void **state)
 	assert_refused("{\"code\":\"abc\"}", "code: is not a field");
 	assert_refused("{\"url\":null}", "url: a link cannot be without");
 	assert_refused("{\"ttl\":null}", "ttl: expected one of");
-	assert_refused("{\"state\":\"deleted\"}", "live or blocked");
+	assert_refused("{\"state\":\"deleted\"}", "live, paused or blocked");
 	assert_refused("[]", "not a JSON object");
 }
 

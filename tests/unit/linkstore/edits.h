@@ -74,7 +74,9 @@ static inline int try_delete(struct fixture *f, const struct link_target *t,
 	Shortloop__Link after;
 	int64_t expires;
 
-	link_edit_tombstone(read->link, "me", 1700000000000, &after);
+	link_edit_delete(read->link, read->ttl_left, &after);
+	after.editor = text_of("me");
+	after.changed_ms = 1700000000000;
 	return await_edit(f->await, t, read->link, &after, NULL, &expires,
 			  &f->err);
 }

@@ -81,7 +81,8 @@ static void an_edit_and_a_late_one_get_their_answers(void **state)
 
 	must(a, await_lookup(a->f->await, &t, &read, &a->err));
 	for (int i = 0; i < 2; i++) {
-		link_edit_tombstone(read.link, i ? "me" : "you", 1, &after);
+		link_edit_delete(read.link, read.ttl_left, &after);
+		after.changed_ms = (uint64_t)i + 1;
 		must(a, link_edit_async(a->redis, &t, read.link, &after, NULL,
 					on_edited, a, &a->err));
 		a->waiting++;

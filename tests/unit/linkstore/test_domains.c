@@ -508,6 +508,30 @@ static void a_change_of_accounts_is_a_change(void **state)
 	release_world(&w);
 }
 
+static void a_change_of_any_setting_is_taken(void **state)
+{
+	static const char *const changes[] = {
+		ONE(", paused: true"),
+		ONE(", x_robots_tag: noindex"),
+		ONE(", robots_txt: /r"),
+		ONE(", assetlinks: /a"),
+		ONE(", fallback_url: \"https://f.example/\""),
+		ONE("")};
+	struct world w = make_world(ONE(""));
+	const struct link_domain *before;
+	struct error err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		before = domains_default(w.domains);
+		assert_int_equal(domains_reload(w.domains, changes[i], &err),
+				 0);
+		assert_ptr_not_equal(domains_default(w.domains), before);
+		assert_int_equal(domains_default(w.domains)->paused, i == 0);
+	}
+	release_world(&w);
+}
+
 static void shared_ones_go_before_those_of_the_configuration(void **state)
 {
 	struct world w = make_world(ONE(""));
@@ -588,6 +612,7 @@ int main(void)
 		cmocka_unit_test(domains_are_in_the_file_or_beside_it),
 		cmocka_unit_test(the_name_of_a_domain_has_a_bound),
 		cmocka_unit_test(the_port_of_a_base_url_is_one),
+		cmocka_unit_test(a_change_of_any_setting_is_taken),
 		cmocka_unit_test(a_robots_tag_is_the_value_of_a_header),
 		cmocka_unit_test(the_name_of_an_account_has_a_bound),
 		cmocka_unit_test(

@@ -87,6 +87,7 @@ static void a_key_is_not_retired_while_a_block_of_it_is_in_quarantine(void **s)
 {
 	struct fixture *f = *s;
 
+	f->config.quarantine = CLOCK_HOUR;
 	rotate_after_a_link(f, f->brief);
 	sleep_ms(1000 + HOLD + 20);
 	reclaim_first(f, 1, 1);

@@ -171,7 +171,7 @@ static void delete_link(struct fixture *f, const struct link_target *t)
 	int64_t expires;
 
 	must(f, await_lookup(f->await, t, &read, &f->err));
-	link_edit_tombstone(read.link, "me", 1, &after);
+	link_edit_delete(read.link, read.ttl_left, &after);
 	must(f, await_edit(f->await, t, read.link, &after, NULL, &expires,
 			   &f->err));
 	await_release(&read.link);

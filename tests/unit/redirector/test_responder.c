@@ -99,12 +99,16 @@ static void what_has_no_redirect_is_counted_and_told_as_what_it_is(void **state)
 		 "<h1>Not found</h1>",
 		 {404, COUNTER_NOT_FOUND, HOUR_NOT_FOUND,
 		  SHORTLOOP__OUTCOME__OUTCOME_NOT_FOUND}},
+		{LINK_OUTCOME_PAUSED,
+		 "<h1>Paused</h1>",
+		 {410, COUNTER_PAUSED, HOUR_EXPIRED,
+		  SHORTLOOP__OUTCOME__OUTCOME_EXPIRED}},
 	};
 	struct answer_world *w = aw_start(NULL);
 
 	(void)state;
 	w->answer = aw_send_link;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		aw_make_link(w, cases[i].outcome, 0);
 		aw_expect(w, "/" AW_CODE, "", cases[i].says, true);
 		assert_told(w, &cases[i].told, i + 1);
@@ -190,6 +194,52 @@ static void an_unknown_code_leads_to_no_fallback_unless_it_is_to(void **state)
 	w = aw_start("redirector: {fallback_unknown: true}\n");
 	w->answer = aw_send_unknown;
 	aw_expect_status(w, "GET", "/" AW_CODE, 404);
+	aw_stop(w);
+}
+
+static void a_paused_link_leads_to_the_fallback_if_it_is_to(void **state)
+{
+	static const struct told told = {302, COUNTER_FALLBACK, HOUR_EXPIRED,
+					 SHORTLOOP__OUTCOME__OUTCOME_EXPIRED};
+	struct answer_world *w =
+		aw_start("redirector: {fallback_paused: true, fallback_url: "
+			 "\"https://fall.back/\"}\n");
+
+	(void)state;
+	w->answer = aw_send_link;
+	aw_make_link(w, LINK_OUTCOME_PAUSED, 0);
+	aw_expect(w, "/" AW_CODE, "", "Location: https://fall.back/\r\n", true);
+	assert_told(w, &told, 1);
+	/* The other setting does not concern it, nor this one others. */
+	aw_make_link(w, LINK_OUTCOME_UNKNOWN, 0);
+	aw_expect_status(w, "GET", "/" AW_CODE, 404);
+	aw_stop(w);
+	w = aw_start("redirector: {fallback_unknown: true, fallback_url: "
+		     "\"https://fall.back/\"}\n");
+	w->answer = aw_send_link;
+	aw_make_link(w, LINK_OUTCOME_PAUSED, 0);
+	aw_expect_status(w, "GET", "/" AW_CODE, 410);
+	aw_stop(w);
+}
+
+static void links_of_a_paused_domain_are_paused(void **state)
+{
+	static const struct told told = {410, COUNTER_PAUSED, HOUR_EXPIRED,
+					 SHORTLOOP__OUTCOME__OUTCOME_EXPIRED};
+	struct answer_world *w =
+		aw_start("domains: {list: [{name: main, hosts: [sho.rt], "
+			 "paused: true}]}\n");
+
+	(void)state;
+	w->answer = aw_send_link;
+	aw_redirect(w, 302);
+	aw_expect(w, "/" AW_CODE, "", "<h1>Paused</h1>", true);
+	assert_told(w, &told, 1);
+	/* A link that has ended, or is blocked, is what it is. */
+	aw_make_link(w, LINK_OUTCOME_BLOCKED, 0);
+	aw_expect_status(w, "GET", "/" AW_CODE, 451);
+	aw_make_link(w, LINK_OUTCOME_GONE, 0);
+	aw_expect(w, "/" AW_CODE, "", "<h1>Gone</h1>", true);
 	aw_stop(w);
 }
 
@@ -653,6 +703,9 @@ int main(void)
 			an_unknown_code_that_leads_to_the_fallback_was_not_found),
 		cmocka_unit_test(
 			an_unknown_code_leads_to_no_fallback_unless_it_is_to),
+		cmocka_unit_test(
+			a_paused_link_leads_to_the_fallback_if_it_is_to),
+		cmocka_unit_test(links_of_a_paused_domain_are_paused),
 		cmocka_unit_test(
 			the_event_comes_before_its_counts_and_both_before_the_answer),
 		cmocka_unit_test(an_event_has_the_time_by_which_it_is_counted),

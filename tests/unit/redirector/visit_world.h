@@ -288,7 +288,7 @@ static inline void vw_delete(struct visit_world *w, const struct link_target *t)
 	int64_t expires;
 
 	must(f, await_lookup(f->await, t, &before, &f->err));
-	link_edit_tombstone(before.link, "me", 1, &after);
+	link_edit_delete(before.link, before.ttl_left, &after);
 	must(f, await_edit(f->await, t, before.link, &after, NULL, &expires,
 			   &f->err));
 	await_release(&before.link);
