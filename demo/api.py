@@ -49,6 +49,14 @@ class Allocator:
         return _check(self.http.patch(f"{self.base}/v1/links/{code}",
                                       json=fields))
 
+    def delete(self, code):
+        answer = self.http.delete(f"{self.base}/v1/links/{code}")
+        if answer.status_code != 204:
+            _check(answer)
+
+    def restore(self, code):
+        return _check(self.http.post(f"{self.base}/v1/links/{code}/restore"))
+
     def is_live(self, code):
         answer = self.http.get(f"{self.base}/v1/links/{code}")
         if answer.status_code in (404, 410):

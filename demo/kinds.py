@@ -39,7 +39,7 @@ class Kinds:
         console.heading(number, "Links of every kind")
         self.batch()
         for part in (self.alias, self.hash, self.twice, self.devices,
-                     self.apps, self.limited):
+                     self.apps, self.limited, self.paused, self.restored):
             part()
         console.table(["what", "request", "outcome"], self.rows, "<<<")
         self.ledger()
@@ -119,6 +119,39 @@ class Kinds:
         answers = [status for status, _ in self.visit(link["code"], "demo", 4)]
         expect("max_visits", answers, [302, 302, 410, 410])
         self.add("for two visitors", "max_visits=2", "302 302 410 410")
+
+    def paused(self):
+        code = self.allocator.create("https://sale.example/", "10d")["code"]
+        answers = self.visit(code, "demo", 1)
+        for state, status in (("paused", 410), ("live", 302)):
+            self.allocator.edit(code, state=state)
+            answers.append(self.visit_until(code, status))
+        expect("a pause", [status for status, _ in answers], [302, 410, 302])
+        self.add("paused, and continued", "PATCH state=paused, state=live",
+                 "302 410 302")
+
+    def restored(self):
+        link = self.allocator.create("https://oops.example/", "10d")
+        code = link["code"]
+        answers = self.visit(code, "demo", 1)
+        self.allocator.delete(code)
+        answers.append(self.visit_until(code, 410))
+        back = self.allocator.restore(code)
+        expect("the link that came back", back["link_id"], link["link_id"])
+        answers.append(self.visit_until(code, 302))
+        expect("a restore", [status for status, _ in answers], [302, 410, 302])
+        self.add("deleted by mistake", "DELETE, then POST .../restore",
+                 "302 410 302, under its link_id")
+
+    def visit_until(self, code, status):
+        """Redirectors apply a change within a second; returns the first answer with it,
+        or the last one."""
+        until = time.monotonic() + 10
+        while True:
+            answer, = self.visit(code, "demo", 1)
+            if answer[0] == status or time.monotonic() > until:
+                return answer
+            time.sleep(0.05)
 
     def ledger(self):
         console.say()

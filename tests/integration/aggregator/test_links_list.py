@@ -349,7 +349,7 @@ def test_no_text_is_more_than_text(aggregator, archive, texts):
             answer = ask(made, "/v1/links", **filters)
             assert ids(answer["links"]) == \
                 archive.listed(**filters)[:100], filters
-        refused(made, "state: expected live, deleted or blocked", state=text)
+        refused(made, "state: expected live, paused, blocked", state=text)
         refused(made, "sort: expected", sort=text)
         refused(made, "limit: expected", limit=text)
         refused(made, "cursor: ", cursor=text)

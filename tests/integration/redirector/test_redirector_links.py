@@ -490,6 +490,63 @@ def test_a_blocked_host_is_swapped_everywhere_by_one_command(links, shared):
     assert got == 0 and "already" in text
 
 
+def test_a_domain_is_paused_and_resumed_with_its_links(links, shared):
+    code, counted, other = (links.create(domain="promo"),
+                            links.create(domain="promo", max_visits=2),
+                            links.create(domain="main"))
+    promo = {"Host": "promo.example"}
+
+    def everywhere(code, got, **headers):
+        return all(status(edge, code, **headers) == got for edge in shared.edges)
+    assert everywhere(code, 302, **promo) and everywhere(other, 302, Host="sho.rt")
+    got, text = shared.domains("pause", "promo")
+    assert got == 0, text
+    eventually(lambda: everywhere(code, 410, **promo), what="the pause")
+    page = visit(f"{shared.edges[0].url}/{code}", headers=promo)
+    assert "<h1>Paused</h1>" in page.text
+    # Its visits are not used up, and other domains go on.
+    assert everywhere(counted, 410, **promo)
+    assert everywhere(other, 302, Host="sho.rt")
+    programs = [*shared.edges, links.allocator]
+    eventually(lambda: all(revision(p) > 0 for p in programs))
+    refused = links.call("POST", url=DEFAULT, ttl="30d", domain="promo")
+    assert refused.status_code == 403 and "'promo' is paused" in refused.text
+    assert "already" in shared.domains("pause", "promo")[1]
+    assert shared.domains("resume", "promo")[0] == 0
+    eventually(lambda: everywhere(code, 302, **promo), what="the end of the pause")
+    assert everywhere(counted, 302, **promo) and everywhere(counted, 410, **promo)
+    got, text = shared.domains("pause", "nobody")
+    assert got == 65 and "'nobody' is not the name of a domain" in text
+
+
+def test_a_paused_link_has_its_own_answer(links, start):
+    page, fallback = start(), start(fallback_paused=True,
+                                    fallback_url="https://fall.back/")
+    code = links.create()
+    assert status(page, code) == status(fallback, code) == 302
+    links.change(code, state="paused")
+    eventually(lambda: status(page, code) == 410, what="the pause")
+    assert "<h1>Paused</h1>" in visit(f"{page.url}/{code}").text
+    eventually(lambda: leads(fallback, code) == "https://fall.back/",
+               what="the pause")
+    assert page.metric("shortloop_redirector_answers_total", outcome="paused",
+                       status="410") >= 2
+    links.change(code, state="live")
+    eventually(lambda: status(page, code) == status(fallback, code) == 302 and
+               leads(fallback, code) != "https://fall.back/",
+               what="the end of the pause")
+
+
+def test_a_restored_link_leads_again(links, start):
+    redirector = start()
+    code = links.create()
+    assert status(redirector, code) == 302
+    links.delete(code)
+    eventually(lambda: status(redirector, code) == 410, what="the deletion")
+    assert links.call("POST", f"/{code}/restore").status_code == 200
+    eventually(lambda: status(redirector, code) == 302, what="the restore")
+
+
 def test_shared_domains_are_checked_replaced_and_dropped(
         links, shared, workdir):
     redirector = shared.edges[0]

@@ -283,14 +283,14 @@ MATRIX = {
 NO_VERSION = {"If-Match": '"0-0"'}
 
 
-def changed(method, status, fields=None, headers=None):
+def changed(method, status, fields=None, headers=None, tail=""):
     """For a link that the key reads and does not change, the refusal is explicit; all
     other links do not exist for it."""
     def ask(world, key):
         found, refused = set(), {}
         for link in LINKS:
             answer = world.api.call(
-                method, f"/v1/links/code{link}", key, json=fields, headers={
+                method, f"/v1/links/code{link}{tail}", key, json=fields, headers={
                     "Content-Type": "application/merge-patch+json", **(headers or {})})
             if answer.status_code == status:
                 found.add(link)
@@ -392,6 +392,9 @@ ALLOCATORS = {
         (changed("PATCH", 200, {"description": "x"}), changes),
         (changed("PATCH", 412, {"tags": ["x"]}, NO_VERSION), changes),
         (changed("DELETE", 412, None, NO_VERSION), changes)],
+    "/v1/links/{code}/restore": [
+        (changed("POST", 200, tail="/restore"), changes),
+        (changed("POST", 412, None, NO_VERSION, tail="/restore"), changes)],
     "/v1/links/{code}/qr": [
         (read("/v1/links/code{link}/qr", "/v1/links/code{link}/qr?format=png"), seen)],
     "/v1/accounts/{account}/blocked-urls": [
@@ -522,7 +525,9 @@ HIDDEN = [("GET", "/v1/links/code{}", None), ("HEAD", "/v1/links/code{}", None),
           ("GET", "/v1/links/code{}/qr?format=png&size=64", None),
           ("PATCH", "/v1/links/code{}", '{"url":"https://evil.example/"}'),
           ("PATCH", "/v1/links/code{}", '{"state":"live"}'),
-          ("DELETE", "/v1/links/code{}", None)]
+          ("DELETE", "/v1/links/code{}", None),
+          ("DELETE", "/v1/links/code{}?purge=true", None),
+          ("POST", "/v1/links/code{}/restore", None)]
 
 
 def test_what_a_key_does_not_see_is_not_there(allocator, subtests):
