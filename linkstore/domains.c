@@ -103,6 +103,7 @@ static int add_domain(struct domains_table *t,
 	if (make_base_url(domain, err) < 0)
 		return -1;
 	domain->public.name = config->name;
+	domain->public.host = config->hosts.items[0];
 	domain->public.base_url = domain->base_url;
 	domain->public.fallback_url = config->fallback_url;
 	domain->public.apple_app_site_association =

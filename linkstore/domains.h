@@ -24,6 +24,7 @@
 
 struct link_domain {
 	const char *name;
+	const char *host;	  /* the first of its hosts */
 	const char *base_url;	  /* "https://sho.rt", no slash at the end */
 	const char *fallback_url; /* NULL: the domain has none */
 	/* Paths of files; NULL: none. */

@@ -4,6 +4,11 @@
 
 #include "linkstore/async_call.h"
 
+const char *quota_period_name(enum quota_period period)
+{
+	return period == QUOTA_DAY ? "day" : "month";
+}
+
 static int read_label(const redisReply *reply, size_t i,
 		      char ret[QUOTA_LABEL_MAX], struct error *err)
 {
@@ -59,12 +64,52 @@ static void begin_quota_command(struct command *c,
 	c->keys++;
 }
 
+static int parse_use_reply(const redisReply *reply, const void *about,
+			   void *ret_value, struct error *err)
+{
+	struct quota_use *ret = ret_value;
+
+	(void)about;
+	if (!reply_is_array(reply, 4))
+		return reply_malformed("quota_read", err);
+	ret->links = reply_number(reply, 0, 0);
+	ret->links_end = reply_number(reply, 1, 0);
+	ret->bytes = reply_number(reply, 2, 0);
+	ret->bytes_end = reply_number(reply, 3, 0);
+	return 0;
+}
+
+static void deliver_use(async_call_fn *fn, void *arg, void *value,
+			const struct error *failure)
+{
+	((quota_use_fn *)fn)(arg, failure ? NULL : value, failure);
+}
+
+static const struct async_call_type quota_read_call = {
+	.value_size = sizeof(struct quota_use),
+	.parse = parse_use_reply,
+	.deliver = deliver_use,
+};
+
 static void put_rule(struct command *c, int64_t number,
 		     const struct quota_rule *rule)
 {
 	command_number(c, (uint64_t)number);
 	command_number(c, (uint64_t)rule->max);
-	command_text(c, rule->period == QUOTA_DAY ? "day" : "month");
+	command_text(c, quota_period_name(rule->period));
+}
+
+int quota_read_async(struct redis_async *redis, const struct linkstore *store,
+		     const char *account, const struct quota *quota,
+		     quota_use_fn *fn, void *arg, struct error *err)
+{
+	struct command c;
+
+	begin_quota_command(&c, store, SCRIPT_QUOTA_READ, account);
+	command_text(&c, quota_period_name(quota->links.period));
+	command_text(&c, quota_period_name(quota->bytes.period));
+	return async_call_send(&c, redis, &quota_read_call, NULL,
+			       (async_call_fn *)fn, arg, err);
 }
 
 int quota_take_async(struct redis_async *redis, const struct linkstore *store,

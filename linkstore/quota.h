@@ -27,6 +27,9 @@ enum quota_period {
 	QUOTA_MONTH,
 };
 
+/* Returns "day" or "month". */
+const char *quota_period_name(enum quota_period period);
+
 struct quota_rule {
 	int64_t max; /* per period; 0: no limit */
 	enum quota_period period;
@@ -62,6 +65,19 @@ int quota_take_async(struct redis_async *redis, const struct linkstore *store,
 		     const char *account, const struct quota *quota,
 		     int64_t links, int64_t bytes, quota_fn *fn, void *arg,
 		     struct error *err);
+
+/* The use of an account in the present periods of its rules. */
+struct quota_use {
+	int64_t links, bytes;
+	int64_t links_end, bytes_end; /* real ms: when the period ends */
+};
+
+/* Reads the use and changes nothing.  What has no rule is not counted. */
+typedef void quota_use_fn(void *arg, const struct quota_use *use,
+			  const struct error *err);
+int quota_read_async(struct redis_async *redis, const struct linkstore *store,
+		     const char *account, const struct quota *quota,
+		     quota_use_fn *fn, void *arg, struct error *err);
 
 /* Gives back what was taken.  No caller waits for the answer: if it is lost,
  * the count stays too high. */

@@ -11,6 +11,7 @@
 #include "aggregator/api/export/exports.h"
 #include "aggregator/api/links/redis_links.h"
 #include "aggregator/api/live/live.h"
+#include "aggregator/api/me.h"
 #include "aggregator/api/openapi.h"
 #include "aggregator/api/problem.h"
 #include "aggregator/api/query_ender.h"
@@ -409,7 +410,9 @@ static void router_handle(struct http_request *req, void *arg)
 			return;
 		}
 	}
-	if (slice_is(path, "/openapi.json"))
+	if (slice_is(path, "/v1/me"))
+		me_handle(at->router->keys, req);
+	else if (slice_is(path, "/openapi.json"))
 		reply_static(req, &at->router->openapi);
 	else
 		reply_file(at->router, req);

@@ -51,6 +51,6 @@ void charge_refusal(const struct quota_answer *answer,
 		 "the account '%s' may store %" PRId64 " %s a %s and has "
 		 "stored %" PRId64 "; there is room again in %" PRId64 " s",
 		 account, rule->max, answer->bytes_lack ? "bytes" : "links",
-		 rule->period == QUOTA_DAY ? "day" : "month", answer->counted,
+		 quota_period_name(rule->period), answer->counted,
 		 clock_whole_seconds(answer->wait_ms));
 }

@@ -17,6 +17,8 @@ static const char *role_name(enum api_role role)
 		return "create";
 	case API_ADMIN:
 		return "admin";
+	case API_ANY_ROLE:
+		break;
 	}
 	return "";
 }

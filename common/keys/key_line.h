@@ -14,6 +14,8 @@ enum api_role {
 	API_CREATE = 2,
 	API_ADMIN = 4,
 	API_READ = 8, /* reads the data of its account */
+	/* For key_check: any of them, and so any key. */
+	API_ANY_ROLE = API_READ_ALL | API_CREATE | API_ADMIN | API_READ,
 };
 
 #define API_KEY_NAME_MAX 65 /* including its NUL */

@@ -1,4 +1,4 @@
--- uses: lib_time lib_range
+-- uses: lib_time lib_range lib_quota
 -- Takes links and bytes out of an account's limits for a period: both, or
 -- nothing.
 -- KEYS account    ARGV links max day|month bytes max day|month (max 0: any)
@@ -6,32 +6,16 @@
 -- or {0, counted, lacks, wait}: what is short (1 links, 2 bytes), and for how
 -- many ms.
 local now = now_ms()
-local today = day_key('', now)
-
--- Returns the first instant after the period, which is at most 31 days away.
-local function period_end(period)
-  local ends = (math.floor(now / 86400000) + 1) * 86400000
-  while period == 'month' and
-    string.sub(day_key('', ends), 1, 6) == string.sub(today, 1, 6) do
-    ends = ends + 86400000
-  end
-  return ends
-end
-
 local counted, labels = {}, {}
 for i, field in ipairs({'links', 'bytes'}) do
   local wanted = tonumber(ARGV[i * 3 - 2])
   local max, period = tonumber(ARGV[i * 3 - 1]), ARGV[i * 3]
   counted[i], labels[i] = 0, ''
   if max > 0 then
-    labels[i] = period == 'month' and string.sub(today, 1, 6) or today
-    local there = redis.call('HGET', KEYS[1] .. ':' .. labels[i], field) or '0'
-    if #there > 15 or not string.match(there, '^%d+$') then
-      error({err = 'DAMAGED the count of ' .. field .. ' is damaged'})
-    end
-    counted[i] = tonumber(there) + wanted
+    labels[i] = period_label(period, now)
+    counted[i] = quota_count(KEYS[1] .. ':' .. labels[i], field) + wanted
     if counted[i] > max then
-      return {0, counted[i] - wanted, i, period_end(period) - now}
+      return {0, counted[i] - wanted, i, period_end(period, now) - now}
     end
   end
 end
@@ -41,7 +25,7 @@ for i, field in ipairs({'links', 'bytes'}) do
     redis.call('HINCRBY', key, field, ARGV[i * 3 - 2])
     if redis.call('TTL', key) < 0 then
       redis.call('PEXPIREAT', key,
-        string.format('%.0f', period_end(ARGV[i * 3]) + 86400000))
+        string.format('%.0f', period_end(ARGV[i * 3], now) + 86400000))
     end
   end
 end

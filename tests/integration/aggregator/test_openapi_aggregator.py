@@ -218,6 +218,7 @@ SEEN = {
     "GET /v1/spaces": {200, 304},
     "GET /v1/export/clicks": {200, 400, 404},
     "GET /v1/reconciliation": {200, 304, 400},
+    "GET /v1/me": {200},
     "GET /openapi.json": {200, 304},
 }
 # Members that have no value here: no day was dropped, no redirector reported, no hour
@@ -226,6 +227,8 @@ NEVER = {"rows_from", "counts_from", "counted_from", "gaps", "kept_at", "lower_b
 OWN = {"GET /v1/clicks", "GET /v1/links", "GET /v1/links/{code}/summary",
        "GET /v1/summary", "GET /v1/top", "GET /v1/visit-statistics",
        "GET /v1/export/clicks"}
+# Members that have no value without a file of keys.
+OF_KEYS = {"GET /v1/me": {"name", "account", "owners", "rate"}}
 ANSWERED = {"boss": set(SEEN), "ann": OWN, "acme": OWN}
 
 
@@ -253,7 +256,8 @@ def test_the_aggregator_keeps_to_its_description(make, workdir):
         filled.setdefault(answer["operation"], set()).update(answer["filled"])
     described = in_the_tree("aggregator")
     for operation in SEEN:
-        assert members(described, operation) <= filled[operation], operation
+        assert members(described, operation) - OF_KEYS.get(operation, set()) <= (
+            filled[operation]), operation
 
 
 def expected(key, operation):
@@ -271,10 +275,12 @@ def test_with_keys_it_keeps_to_its_description(make, workdir):
     path = narrow(made, workdir / "openapi.json")
     keys = [None, "wrong", "boss", "ann", "acme"]
     schemathesis(path, made.url, "--max-examples", str(EXAMPLES),
-                 "--phases", "fuzzing", "--mode", "positive", keys=keys)
+                 "--phases", "fuzzing", "--mode", "positive",
+                 # It has no parameters: it would be requested once, with one key.
+                 "--exclude-path", "/v1/me", keys=keys)
     for key in keys:
-        seen(path, {operation: {expected(key, operation)} for operation in SEEN},
-             key=key)
+        seen(path, {operation: {expected(key, operation)}
+                    for operation in set(SEEN) - {"GET /v1/me"}}, key=key)
     for answer in remembered(path, status=200):
         assert expected(answer["key"], answer["operation"]) == 200, answer
 

@@ -133,6 +133,7 @@ SEEN = {
     "DELETE /v1/accounts/{account}/blocked-urls": {400, 401, 404},
     "GET /v1/spaces": {200, 401},
     "GET /v1/spaces/{name}": {200, 401, 404},
+    "GET /v1/me": {200, 401},
     "GET /v1/openapi.json": {200},
 }
 

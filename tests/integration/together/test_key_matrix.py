@@ -217,6 +217,10 @@ def seen_by_admins(key):
     return seen_by_all(key) if key == "boss" or seen(key) == 401 else 403
 
 
+def seen_by_each_key(key):
+    return 401 if seen(key) == 401 else ALL
+
+
 def seen_by_anybody(key):
     return ALL
 
@@ -272,6 +276,7 @@ MATRIX = {
     "/v1/reconciliation": [(answered("/v1/reconciliation"), seen_by_all)],
     "/v1/reclaim-runs": [(answered("/v1/reclaim-runs"), seen_by_admins)],
     "/v1/spaces": [(answered("/v1/spaces"), seen_by_admins)],
+    "/v1/me": [(answered("/v1/me"), seen_by_each_key)],
     "/openapi.json": [(answered("/openapi.json"), seen_by_anybody)],
 }
 
@@ -401,6 +406,7 @@ ALLOCATORS = {
         (told(BLOCKED), seen_by_admins), (blocked, seen_by_admins)],
     "/v1/spaces": [(told("/v1/spaces"), seen_by_all)],
     "/v1/spaces/{name}": [(told("/v1/spaces/names", "/v1/spaces/h8"), seen_by_all)],
+    "/v1/me": [(told("/v1/me"), seen_by_each_key)],
     "/v1/openapi.json": [(told("/v1/openapi.json"), seen_by_anybody)],
 }
 FILES = {"/": 200, "/app.js": 200, "/nothing": 404}

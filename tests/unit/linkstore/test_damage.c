@@ -89,6 +89,7 @@ static const struct async_call {
 	{SCRIPT_DOMAINS, "domains", "5 others"},
 	{SCRIPT_QUOTA_TAKE, "quota:{acme}", "1 10 day 5 1000 month"},
 	{SCRIPT_QUOTA_GIVE, "quota:{acme}", "1 TODAY 5 MONTH"},
+	{SCRIPT_QUOTA_READ, "quota:{acme}", "day month"},
 	{SCRIPT_URL_BLOCK, "blocked:{acme}",
 	 "7 code key 1 aa https://a.example/ bb https://b.example/"},
 	{SCRIPT_URL_LET_GO, "blocked:{acme}", "5 aa bb"},

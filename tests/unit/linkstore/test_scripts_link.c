@@ -638,6 +638,25 @@ static void a_period_ends_with_its_last_millisecond(void **state)
 		       "(0 0 1 2678400000)");
 }
 
+static void the_use_of_a_quota_is_read_with_its_end(void **state)
+{
+	struct script_bench *b = script_bench_reset(state);
+
+	script_replies(b, SCRIPT_QUOTA_READ, "q", "day month",
+		       "(0 5000054400000 0 5001696000000)");
+	keys_are(b, "''");
+	send_commands(b, "HSET q:21280611 links 2 bytes 9\n"
+			 "HSET q:212806 links 7 bytes 50");
+	script_replies(b, SCRIPT_QUOTA_READ, "q", "day month",
+		       "(2 5000054400000 50 5001696000000)");
+	script_replies(b, SCRIPT_QUOTA_READ, "q", "month day",
+		       "(7 5001696000000 9 5000054400000)");
+	keys_are(b, "q:212806: bytes=50 links=7\nq:21280611: bytes=9 links=2");
+	b->now = 5000054400000;
+	script_replies(b, SCRIPT_QUOTA_READ, "q", "day month",
+		       "(0 5000140800000 50 5001696000000)");
+}
+
 static void a_damaged_count_is_neither_taken_nor_given(void **state)
 {
 	static const char *const texts[] = {"x", "-1", "1.5",
@@ -651,6 +670,8 @@ static void a_damaged_count_is_neither_taken_nor_given(void **state)
 			 texts[i]);
 		send_commands(b, command);
 		script_replies(b, SCRIPT_QUOTA_TAKE, "q", "1 5 day 1 5 day",
+			       "!DAMAGED the count of bytes is damaged");
+		script_replies(b, SCRIPT_QUOTA_READ, "q", "day day",
 			       "!DAMAGED the count of bytes is damaged");
 		script_replies(b, SCRIPT_QUOTA_GIVE, "q",
 			       "1 21280611 1 21280611",
@@ -775,6 +796,7 @@ int main(void)
 		cmocka_unit_test(what_has_no_bound_is_not_counted),
 		cmocka_unit_test(an_end_of_a_quotas_count_is_set_once),
 		cmocka_unit_test(a_period_ends_with_its_last_millisecond),
+		cmocka_unit_test(the_use_of_a_quota_is_read_with_its_end),
 		cmocka_unit_test(a_damaged_count_is_neither_taken_nor_given),
 		cmocka_unit_test(what_was_not_used_is_given_back),
 		cmocka_unit_test(a_decision_is_noted_once_for_each_link),

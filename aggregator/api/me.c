@@ -1,0 +1,85 @@
+#include "aggregator/api/me.h"
+
+#include "aggregator/api/problem.h"
+#include "common/clock.h"
+#include "common/compress.h"
+#include "common/http/encoding.h"
+#include "common/http/url.h"
+#include "common/keys/key_check.h"
+#include "common/keys/key_view.h"
+
+static void reply_encoded(struct http_request *req, enum encoding encoding,
+			  const struct buf *body)
+{
+	const struct http_field fields[] = {
+		{"Content-Type", "application/json"},
+		{"Cache-Control", "no-store"},
+		{"Vary", "Accept-Encoding"},
+		{"X-Content-Type-Options", "nosniff"},
+		{encoding == ENCODING_IDENTITY ? NULL : "Content-Encoding",
+		 encoding_name(encoding)},
+		{NULL, NULL}};
+
+	http_reply(req, 200, fields, body->data, body->len);
+}
+
+static int encode_text(enum encoding encoding, const struct buf *text,
+		       struct buf *out, struct error *err)
+{
+	if (text->failed)
+		return error_set_nomem(err);
+	if (encoding != ENCODING_IDENTITY)
+		return compress_append(encoding_name(encoding), COMPRESS_FAR,
+				       text->data, text->len, out, err);
+	buf_append(out, text->data, text->len);
+	return out->failed ? error_set_nomem(err) : 0;
+}
+
+static void reply_view(struct http_request *req, const struct buf *text)
+{
+	const struct encoding_list accepted = encoding_list_of(req);
+	enum encoding encoding;
+	struct buf out = {0};
+	struct error err;
+
+	if (!encoding_choose(&accepted, text->len, &encoding))
+		problem_reply_not_acceptable(req);
+	else if (encode_text(encoding, text, &out, &err) < 0)
+		problem_reply_soon(req, "out of memory");
+	else
+		reply_encoded(req, encoding, &out);
+	buf_free(&out);
+}
+
+/* Returns true, and has answered the request, if it has a parameter. */
+static bool refuse_parameters(struct http_request *req)
+{
+	struct url_params params = {0};
+	struct error err = {0};
+	bool fine = url_params_parse(&params, http_query(req), &err) == 0;
+
+	if (fine && params.count)
+		error_set(&err, ERROR_INPUT,
+			  "%.40s: no such parameter; known here: none",
+			  params.items[0].key);
+	fine = fine && params.count == 0;
+	url_params_free(&params);
+	if (!fine)
+		http_reply_problem(req, 400, NULL, "%s", err.text);
+	return !fine;
+}
+
+void me_handle(struct api_keyring *keys, struct http_request *req)
+{
+	struct api_key_info who;
+	struct buf text = {0};
+
+	if (keys && !key_check(keys, req, API_ANY_ROLE, 1, &who))
+		return;
+	if (refuse_parameters(req))
+		return;
+	key_view_begin(keys ? &who : NULL, clock_monotonic_ns(), &text);
+	buf_putc(&text, '}');
+	reply_view(req, &text);
+	buf_free(&text);
+}

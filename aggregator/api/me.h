@@ -1,0 +1,12 @@
+/* me.h - GET /v1/me: the caller's key, and what it may do. */
+#ifndef AGGREGATOR_API_ME_H
+#define AGGREGATOR_API_ME_H
+
+#include "common/http/http_server.h"
+#include "common/keys/api_keyring.h"
+
+/* Answers the request at once, without ClickHouse.  A key of any role may ask,
+ * at the price of one request.  `keys` NULL: there is no file of keys. */
+void me_handle(struct api_keyring *keys, struct http_request *req);
+
+#endif
