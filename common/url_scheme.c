@@ -23,6 +23,17 @@ bool url_scheme(const char *url, size_t len, char ret_scheme[URL_SCHEME_MAX])
 	       isalpha((unsigned char)url[0]);
 }
 
+const char *const url_web_schemes[] = {"http", "https", NULL};
+
+bool url_scheme_is_web(const char *scheme)
+{
+	for (size_t i = 0; url_web_schemes[i]; i++) {
+		if (!strcmp(url_web_schemes[i], scheme))
+			return true;
+	}
+	return false;
+}
+
 bool url_scheme_is_dangerous(const char *scheme)
 {
 	static const char *const names[] = {"javascript",  "data",

@@ -5,14 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "allocator/link/link_choices.h"
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/drop_const.h"
 #include "common/keys/key_line.h"
 #include "common/unseen.h"
 #include "linkstore/link/names.h"
-
-#define MAX_VISITS_MAX INT64_C(1000000000000)
 
 /* A field of the JSON object that is about to be read into `fields`. */
 struct field_reader {
@@ -407,39 +406,60 @@ static int read_max_visits(struct field_reader *r, struct error *err)
 {
 	int64_t number = 0;
 
-	if (read_whole(r, 1, MAX_VISITS_MAX, &number, err))
+	if (read_whole(r, 1, LINK_VISITS_MAX, &number, err))
 		return -1;
 	r->fields->max_visits = (uint64_t)number;
 	return 0;
 }
 
+/* Sets "name: expected ..." with the list, which it frees. */
+static int refuse_choice(const struct field_reader *r, struct buf *list,
+			 struct error *err)
+{
+	const char *text = buf_cstr(list);
+
+	refuse_value(r, text ? text : "one of those documented", err);
+	buf_free(list);
+	return -1;
+}
+
 static int read_redirect_status(struct field_reader *r, struct error *err)
 {
-	int64_t status = 0;
+	double status = json_number_value(r->value);
+	struct buf list = {0};
 
-	read_whole(r, 301, 308, &status, err);
-	if (status != 301 && status != 302 && status != 307 && status != 308)
-		return refuse_value(r, "301, 302, 307 or 308", err);
-	r->fields->redirect_status = (uint32_t)status;
-	return 0;
+	for (size_t i = 0; i < LINK_REDIRECT_STATUSES; i++) {
+		if (json_is_number(r->value) &&
+		    status == link_redirect_statuses[i]) {
+			r->fields->redirect_status = link_redirect_statuses[i];
+			buf_free(&list);
+			return 0;
+		}
+		buf_printf(&list, "%s%u",
+			   link_choices_before(i, LINK_REDIRECT_STATUSES),
+			   link_redirect_statuses[i]);
+	}
+	return refuse_choice(r, &list, err);
 }
 
 static int read_pass_query(struct field_reader *r, struct error *err)
 {
-	static const Shortloop__QueryPass all[] = {
-		SHORTLOOP__QUERY_PASS__QUERY_DROPPED,
-		SHORTLOOP__QUERY_PASS__QUERY_ADDED,
-		SHORTLOOP__QUERY_PASS__QUERY_OVERRIDES};
 	const char *text =
 		json_is_string(r->value) ? json_string_value(r->value) : "";
+	struct buf list = {0};
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (!strcmp(text, link_query_pass_name(all[i]))) {
-			r->fields->pass_query = all[i];
+	for (size_t i = 0; i < LINK_QUERY_PASSES; i++) {
+		const char *name = link_query_pass_name(link_query_passes[i]);
+
+		if (!strcmp(text, name)) {
+			r->fields->pass_query = link_query_passes[i];
+			buf_free(&list);
 			return 0;
 		}
+		buf_printf(&list, "%s%s",
+			   link_choices_before(i, LINK_QUERY_PASSES), name);
 	}
-	return refuse_value(r, "none, add or override", err);
+	return refuse_choice(r, &list, err);
 }
 
 static int read_pass_path(struct field_reader *r, struct error *err)

@@ -24,6 +24,7 @@
 #define LINK_TAGS_MAX	     32
 #define LINK_TARGETS_MAX     3 /* in addition to the default */
 #define LINK_ALIAS_MAX	     64
+#define LINK_VISITS_MAX	     INT64_C(1000000000000) /* for max_visits */
 
 enum link_field {
 	FIELD_URL = 1 << 0,

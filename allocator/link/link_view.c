@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "allocator/link/link_choices.h"
 #include "common/clock.h"
 #include "common/json_text.h"
 #include "linkstore/link/names.h"
@@ -87,7 +88,8 @@ static void put_behaviour(struct buf *out, const Shortloop__Link *link)
 {
 	put_targets(out, link);
 	put_number(out, ",\"redirect_status\":",
-		   link->redirect_status ? link->redirect_status : 302);
+		   link->redirect_status ? link->redirect_status
+					 : LINK_REDIRECT_STATUS);
 	put_optional_time(out, ",\"not_before\":", link->not_before_ms);
 	if (link->max_visits)
 		put_number(out, ",\"max_visits\":", link->max_visits);

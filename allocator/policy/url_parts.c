@@ -127,8 +127,7 @@ int url_parts_read(struct url_parts *parts, const char *url, size_t len,
 				 "is not an absolute URL: it must begin with "
 				 "http:// or https:// and a host");
 	parts->user = parts->port = (struct url_slice){0};
-	parts->is_web = !strcmp(parts->scheme, "http") ||
-			!strcmp(parts->scheme, "https");
+	parts->is_web = url_scheme_is_web(parts->scheme);
 	text = url + strlen(parts->scheme) + 1;
 	parts->rest = (struct url_slice){text, (size_t)(end - text)};
 	return parts->is_web ? read_web(parts, text, end, err) : 0;

@@ -40,7 +40,7 @@ static int check_scheme(const char *text, struct error *err)
 				 "scheme: expected a name such as weixin, "
 				 "without colon and slashes",
 				 text);
-	if (!strcmp(scheme, "http") || !strcmp(scheme, "https"))
+	if (url_scheme_is_web(scheme))
 		return error_set(err, ERROR_CONFIG,
 				 "allocator.url_schemes: %s is allowed always",
 				 scheme);
@@ -177,6 +177,12 @@ void url_policy_free(struct url_policy *policy)
 	pthread_rwlock_destroy(&policy->lock);
 	lists_free(&policy->lists);
 	free(policy);
+}
+
+const struct setting_strings *
+url_policy_app_schemes(const struct url_policy *policy)
+{
+	return &policy->config.schemes;
 }
 
 /* --- check ---------------------------------------------------------------- */

@@ -53,6 +53,11 @@ struct url_policy *url_policy_new(const struct url_policy_config *config,
 				  const char *base_url, struct error *err);
 void url_policy_free(struct url_policy *policy); /* NULL accepted */
 
+/* Returns the schemes of apps that links may have beside those of the web
+ * (common/url_scheme.h). */
+const struct setting_strings *
+url_policy_app_schemes(const struct url_policy *policy);
+
 /* Reads both lists again.  On failure the present ones stay. */
 int url_policy_reload(struct url_policy *policy, struct error *err);
 

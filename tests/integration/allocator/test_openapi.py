@@ -134,6 +134,7 @@ SEEN = {
     "GET /v1/spaces": {200, 401},
     "GET /v1/spaces/{name}": {200, 401, 404},
     "GET /v1/me": {200, 401},
+    "GET /v1/options": {200, 401},
     "GET /v1/openapi.json": {200},
 }
 

@@ -407,6 +407,7 @@ ALLOCATORS = {
     "/v1/spaces": [(told("/v1/spaces"), seen_by_all)],
     "/v1/spaces/{name}": [(told("/v1/spaces/names", "/v1/spaces/h8"), seen_by_all)],
     "/v1/me": [(told("/v1/me"), seen_by_each_key)],
+    "/v1/options": [(told("/v1/options"), seen_by_each_key)],
     "/v1/openapi.json": [(told("/v1/openapi.json"), seen_by_anybody)],
 }
 FILES = {"/": 200, "/app.js": 200, "/nothing": 404}
