@@ -31,7 +31,7 @@
 /* --- routes -----------------------------------------------------------------
  */
 
-#define ROUTE_COUNT 10
+#define ROUTE_COUNT 11
 
 /* A key gives way above so many questions at once: as many as a browser sends.
  */
@@ -90,6 +90,7 @@ static const struct route {
 	 route_visit_statistics},
 	{"/v1/pipeline", NULL, "pipeline", route_pipeline},
 	{"/v1/links", NULL, "links", route_links},
+	{"/v1/values", NULL, "values", route_values},
 	{"/v1/reclaim-runs", NULL, "reclaim-runs", route_reclaim_runs},
 	{"/v1/spaces", NULL, "spaces", route_spaces},
 	{"/v1/reconciliation", NULL, "reconciliation", route_reconciliation},

@@ -1,10 +1,10 @@
 #include "aggregator/api/me.h"
 
+#include "aggregator/api/parameters.h"
 #include "aggregator/api/problem.h"
 #include "common/clock.h"
 #include "common/compress.h"
 #include "common/http/encoding.h"
-#include "common/http/url.h"
 #include "common/keys/key_check.h"
 #include "common/keys/key_view.h"
 
@@ -54,15 +54,12 @@ static void reply_view(struct http_request *req, const struct buf *text)
 /* Returns true, and has answered the request, if it has a parameter. */
 static bool refuse_parameters(struct http_request *req)
 {
+	static const char *const known[] = {NULL};
 	struct url_params params = {0};
 	struct error err = {0};
-	bool fine = url_params_parse(&params, http_query(req), &err) == 0;
+	bool fine = url_params_parse(&params, http_query(req), &err) == 0 &&
+		    parameter_check_names(&params, known, &err) == 0;
 
-	if (fine && params.count)
-		error_set(&err, ERROR_INPUT,
-			  "%.40s: no such parameter; known here: none",
-			  params.items[0].key);
-	fine = fine && params.count == 0;
 	url_params_free(&params);
 	if (!fine)
 		http_reply_problem(req, 400, NULL, "%s", err.text);

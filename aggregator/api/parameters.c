@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,37 @@ int parameter_check_once(const struct url_params *params,
 		return 0;
 	return error_set(err, ERROR_INPUT, "%s: given more than once",
 			 param->key);
+}
+
+static int refuse_name(const char *key, const char *const *known,
+		       struct error *err)
+{
+	char list[128] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; known[i] && n < sizeof(list); i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
+				      i ? ", " : "", known[i]);
+	return error_set(err, ERROR_INPUT,
+			 "%.40s: no such parameter; known here: %s", key,
+			 n ? list : "none");
+}
+
+int parameter_check_names(const struct url_params *params,
+			  const char *const *known, struct error *err)
+{
+	for (size_t i = 0; i < params->count; i++) {
+		const char *key = params->items[i].key;
+		const char *const *name = known;
+
+		while (*name && strcmp(*name, key) != 0)
+			name++;
+		if (!*name)
+			return refuse_name(key, known, err);
+		if (parameter_check_once(params, &params->items[i], err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 int parameter_read_limit(const struct url_params *params, int64_t most,

@@ -20,6 +20,11 @@
 int parameter_check_once(const struct url_params *params,
 			 const struct url_param *param, struct error *err);
 
+/* Refuses a parameter that is unknown or given more than once.  `known` ends
+ * with NULL. */
+int parameter_check_names(const struct url_params *params,
+			  const char *const *known, struct error *err);
+
 /* Reads `limit`: 1 to `most`; 100, or `most` if that is less, when it is
  * absent. */
 int parameter_read_limit(const struct url_params *params, int64_t most,

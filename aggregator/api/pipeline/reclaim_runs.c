@@ -89,24 +89,6 @@ static int read_cursor(struct runs_query *q, const char *text,
 	return 0;
 }
 
-static int check_names(const struct url_params *params,
-		       const char *const *known, struct error *err)
-{
-	for (size_t i = 0; i < params->count; i++) {
-		const char *key = params->items[i].key;
-		const char *const *name = known;
-
-		while (*name && strcmp(*name, key) != 0)
-			name++;
-		if (!*name)
-			return error_set(err, ERROR_INPUT,
-					 "%.40s: no such parameter", key);
-		if (parameter_check_once(params, &params->items[i], err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static int read_query(struct runs_query *q, const struct call *call,
 		      struct error *err)
 {
@@ -117,7 +99,7 @@ static int read_query(struct runs_query *q, const struct call *call,
 
 	*q = (struct runs_query){0};
 	if (url_params_parse(&params, call->query, err) < 0 ||
-	    check_names(&params, known, err) < 0 ||
+	    parameter_check_names(&params, known, err) < 0 ||
 	    parameter_read_limit(&params, call->config->aggregator.groups_max,
 				 &q->limit, err) < 0)
 		goto out;
@@ -301,7 +283,7 @@ int route_spaces(struct call *call, struct error *err)
 	if (access_check_admin(call->access, err) < 0)
 		goto out;
 	if (url_params_parse(&names, call->query, err) < 0 ||
-	    check_names(&names, known, err) < 0)
+	    parameter_check_names(&names, known, err) < 0)
 		goto out;
 	if (!spaces)
 		error_set_nomem(err);

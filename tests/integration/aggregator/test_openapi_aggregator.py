@@ -50,7 +50,7 @@ def world(migrated, clickhouse):
     """Clicks of some links in two days, and two runs of the reclaimer."""
     for link, (owner, account) in LINKS.items():
         migrated.link(f"code{link}", link, owner=owner, account=account,
-                      tags=["a"], campaign="autumn", domain="main",
+                      tags=["a", f"t{link}"], campaign="autumn", domain="main",
                       description="a", creator="crm", editor="crm", max_visits=9,
                       expires_at=datetime64(TO * 1000), not_before=FROM,
                       targets={"ios": "https://ios.example/"})
@@ -210,6 +210,7 @@ SEEN = {
     "GET /v1/clicks": {200, 304, 400, 404},
     "GET /v1/top": {200, 304, 400},
     "GET /v1/links": {200, 304, 400},
+    "GET /v1/values": {200, 304, 400},
     "GET /v1/links/{code}/summary": {200, 304, 404},
     "GET /v1/summary": {200, 304, 400, 404},
     "GET /v1/visit-statistics": {200, 304, 400, 404},
@@ -224,7 +225,7 @@ SEEN = {
 # Members that have no value here: no day was dropped, no redirector reported, no hour
 # has more values than are kept.
 NEVER = {"rows_from", "counts_from", "counted_from", "gaps", "kept_at", "lower_bound"}
-OWN = {"GET /v1/clicks", "GET /v1/links", "GET /v1/links/{code}/summary",
+OWN = {"GET /v1/clicks", "GET /v1/links", "GET /v1/values", "GET /v1/links/{code}/summary",
        "GET /v1/summary", "GET /v1/top", "GET /v1/visit-statistics",
        "GET /v1/export/clicks"}
 # Members that have no value without a file of keys.

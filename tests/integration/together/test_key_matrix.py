@@ -157,6 +157,34 @@ def owners_of_no_account(*paths):
     return ask
 
 
+def suggested(what):
+    """Each link has values of its own, except for owners, which are of an account."""
+    def ask(world, key):
+        found, refused = set(), set()
+        for account in {account for _, account, _ in LINKS.values()}:
+            status, lines = world.get(f"/v1/values?of={what}&account={account}", key)
+            if status != 200:
+                refused.add(status)
+                continue
+            told = {item["value"] for item in json.loads(lines[0])["values"]}
+            found |= {link for link, (owner, whose, _) in LINKS.items()
+                      if whose == account and value_of(what, link) in told}
+            assert told == {value_of(what, link) for link in found
+                            if LINKS[link][1] == account} - {""}
+        assert not (found and refused)
+        return refused.pop() if refused else found | unowned(what, key)
+    return ask
+
+
+def value_of(what, link):
+    return LINKS[link][0] if what == "owner" else f"{what}-{link}"
+
+
+def unowned(what, key):
+    """Links without an owner have no value of it."""
+    return seen(key) & {5} if what == "owner" and isinstance(seen(key), set) else set()
+
+
 def listed(name, member="link_id"):
     return lambda lines: {int(item[member]) for item in json.loads(lines[0])[name]}
 
@@ -255,6 +283,10 @@ MATRIX = {
         (of_each("/v1/links?limit=9", listed("links"), "account", "owner"), seen),
         (owners_of_no_account("/v1/links?owner=ann"), refused_who_sees_all),
         (together("/v1/links?sort=clicks", listed("links")), seen)],
+    "/v1/values": [
+        (suggested("tag"), seen), (suggested("campaign"), seen),
+        (suggested("domain"), seen), (suggested("owner"), seen),
+        (owners_of_no_account("/v1/values?of=owner"), refused_who_sees_all)],
     "/v1/links/{code}/summary": [(one_by_one("/v1/links/code{link}/summary"), seen)],
     "/v1/summary": [(one_by_one("/v1/summary?code=code{link}",
                                 "/v1/summary?link_id={link}"), seen)],
@@ -453,7 +485,8 @@ def allocator(redis, kafka, program, workdir, keys_path):
 def world(migrated, clickhouse, redis, kafka, program, keys_path, allocator):
     for link, (owner, account, maker) in LINKS.items():
         migrated.link(f"code{link}", link, owner=owner, account=account,
-                      creator=maker)
+                      creator=maker, tags=[value_of("tag", link)],
+                      **{what: value_of(what, link) for what in ("campaign", "domain")})
     rows = some_clicks(5, COUNT, [(TO - 2 * DAY, TO)], links=list(LINKS))
     migrated.insert([{**row, "owner": LINKS[row["link_id"]][0],
                       "account": LINKS[row["link_id"]][1]} for row in rows])
