@@ -183,6 +183,23 @@ int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
 	return 0;
 }
 
+int progress_waiting_hours(struct clickhouse *ch, int64_t from, int64_t to,
+			   struct stale_list *ret, struct error *err)
+{
+	static const char sql[] =
+#include "aggregator/sql/waiting_hours.sql.inc"
+		;
+	char first[24], end[24];
+	const struct clickhouse_param params[] = {{"param_from", first},
+						  {"param_to", end}};
+
+	snprintf(first, sizeof(first), "%" PRId64, from);
+	snprintf(end, sizeof(end), "%" PRId64, to);
+	if (read_hours(ch, sql, params, 2, 0, ret, err) < 0)
+		return error_wrap(err, "waiting hours");
+	return 0;
+}
+
 int progress_count_stale(struct clickhouse *ch, int64_t from, int64_t to,
 			 uint64_t *ret, struct error *err)
 {

@@ -94,6 +94,15 @@ int progress_stale_days(struct clickhouse *ch, int64_t closed_before_ms,
 			int64_t not_since_ms, bool held, struct stale_list *ret,
 			struct error *err);
 
+/*
+ * Lists the hours in [from, to), seconds, of which reported rows wait to be
+ * settled: they are settled from other reports than there are, and not held
+ * back.  Until they are settled, a difference between their rows and their
+ * counts is no loss.
+ */
+int progress_waiting_hours(struct clickhouse *ch, int64_t from, int64_t to,
+			   struct stale_list *ret, struct error *err);
+
 /* Counts the hours in [from, to), seconds, that are not settled from what was
  * reported of them. */
 int progress_count_stale(struct clickhouse *ch, int64_t from, int64_t to,

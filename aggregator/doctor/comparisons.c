@@ -496,8 +496,16 @@ static void say_differences(struct doctor *d, const struct compared_pair *c,
 			   looked);
 }
 
+/* Rows that were stored after the page began wait to be settled, too. */
+static int read_stale_again(struct doctor *d, struct error *err)
+{
+	stale_list_release(&d->hours);
+	return progress_stale_hours(d->ch, 0, 0, true, &d->hours, err);
+}
+
 /* Clicks that come in during the queries make tables differ for a moment: a
- * difference counts only if it has the same numbers some seconds later. */
+ * difference counts only if it has the same numbers some seconds later, and no
+ * hour of its day waits by then. */
 static int confirm_differences(struct doctor *d, const struct compared *c,
 			       struct difference_list *list, struct error *err)
 {
@@ -506,6 +514,8 @@ static int confirm_differences(struct doctor *d, const struct compared *c,
 
 	if (app_should_stop(d->app, AGAIN_MS))
 		return error_set(err, ERROR_STOPPED, "stopped");
+	if (read_stale_again(d, err) < 0)
+		return -1;
 	status = differences_find(d->ch, c, d->settings->raw_rows_max, &later,
 				  err);
 	if (status == 0)

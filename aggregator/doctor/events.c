@@ -21,7 +21,7 @@ static void say_reconciled(struct doctor *d, const struct reconciliation *r)
 		told += reconciled_due(h) + h->produced;
 		if (h->settling)
 			continue;
-		if (!reconciled_is_complete(h)) {
+		if (!reconciled_is_passed(h)) {
 			unknown++;
 			continue;
 		}
@@ -52,6 +52,18 @@ static void say_reconciled(struct doctor *d, const struct reconciliation *r)
 		doctor_say(d, DOCTOR_FINE, "events",
 			   "none lost in what was settled of the last %d hours",
 			   RECONCILED_HOURS);
+}
+
+/* Whether they are settled in time is for other lines. */
+static void say_waiting(struct doctor *d, const struct reconciliation *r)
+{
+	uint64_t waiting = 0;
+
+	for (size_t i = 0; i < r->count; i++)
+		waiting += reconciled_waiting(&r->hours[i]);
+	doctor_say(d, DOCTOR_FINE, "waiting",
+		   "%" PRIu64 " events of these hours wait to be settled",
+		   waiting);
 }
 
 /* Late events are no error: they are counted, and their hours were settled
@@ -86,6 +98,7 @@ int look_at_events(struct doctor *d, struct error *err)
 			   to - RECONCILED_HOURS * HOUR, to, &r, err);
 	if (status == 0) {
 		say_reconciled(d, &r);
+		say_waiting(d, &r);
 		say_late(d, &r);
 	}
 	reconciliation_release(&r);

@@ -302,7 +302,7 @@ static int wait_for_collectors(struct forgetting *f, struct error *err)
 static int count_batches(struct forgetting *f, uint64_t *ret, struct error *err)
 {
 	static const char sql[] =
-#include "aggregator/sql/forget_batches.sql.inc"
+#include "aggregator/sql/unreported_batches.sql.inc"
 		;
 	char listed[24], longest[24];
 	const struct clickhouse_param params[] = {{"param_listed", listed},

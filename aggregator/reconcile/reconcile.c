@@ -47,8 +47,17 @@ int64_t reconciled_lost(const struct reconciled_hour *h,
 	case LOST_BEFORE_STORED:
 		return (int64_t)(h->acknowledged - h->stored);
 	default:
-		return (int64_t)(h->stored + h->imported - h->settled);
+		return h->waits ? 0
+				: (int64_t)(h->stored + h->imported -
+					    h->settled);
 	}
+}
+
+uint64_t reconciled_waiting(const struct reconciled_hour *h)
+{
+	uint64_t rows = h->stored + h->imported;
+
+	return h->waits && rows > h->settled ? rows - h->settled : 0;
 }
 
 bool reconciled_is_reported(const struct reconciled_hour *h)
@@ -57,9 +66,14 @@ bool reconciled_is_reported(const struct reconciled_hour *h)
 	       (!h->gone || h->kept_at);
 }
 
-bool reconciled_is_complete(const struct reconciled_hour *h)
+bool reconciled_is_passed(const struct reconciled_hour *h)
 {
 	return reconciled_is_reported(h) && !h->settling;
+}
+
+bool reconciled_is_complete(const struct reconciled_hour *h)
+{
+	return reconciled_is_passed(h) && !h->waits;
 }
 
 void reconciliation_sum(const struct reconciliation *r,
@@ -70,7 +84,8 @@ void reconciliation_sum(const struct reconciliation *r,
 		const struct reconciled_hour *h = &r->hours[i];
 
 		ret->late += h->late;
-		if (!reconciled_is_complete(h)) {
+		ret->waiting += reconciled_waiting(h);
+		if (!reconciled_is_passed(h)) {
 			ret->unknown_hours++;
 			continue;
 		}
@@ -163,6 +178,37 @@ static int ask_sealed(struct asking *a, struct error *err)
 	return query_reconciled_range(a, sql, "nn", take_sealed, err);
 }
 
+static int take_attempt(void *arg, char **f, struct error *err)
+{
+	struct reconciled_hour *h = hour_of(arg, f[0]);
+
+	(void)err;
+	if (h)
+		h->attempt = tsv_u64(f[1]);
+	return 0;
+}
+
+/* An hour that was published since its attempt was read. */
+static int take_later_attempt(void *arg, char **f, struct error *err)
+{
+	struct reconciled_hour *h = hour_of(arg, f[0]);
+
+	(void)err;
+	if (h && h->attempt != tsv_u64(f[1]))
+		h->waits = true;
+	return 0;
+}
+
+static int ask_attempts(struct asking *a, clickhouse_row_fn *fn,
+			struct error *err)
+{
+	static const char sql[] =
+#include "aggregator/sql/reconcile_attempts.sql.inc"
+		;
+
+	return query_reconciled_range(a, sql, "nn", fn, err);
+}
+
 static int take_settled(void *arg, char **f, struct error *err)
 {
 	struct reconciled_hour *h = hour_of(arg, f[0]);
@@ -230,6 +276,74 @@ static int ask_repeats(struct asking *a, struct error *err)
 	return a->maybe_sent
 		       ? query_reconciled_range(a, sql, "nn", take_repeats, err)
 		       : 0;
+}
+
+/* --- rows that wait ------------------------------------------------------ */
+
+/* A batch of an import is stored before it is reported.  One that was announced
+ * longer ago than this belongs to an import that was killed. */
+#define BATCH_MAX (10 * CLOCK_MINUTE)
+#define ANY_TIME  "9999999999999" /* ms since 1970 */
+
+static int note_stale(struct asking *a, struct error *err)
+{
+	struct stale_list stale;
+
+	if (progress_waiting_hours(a->ch, a->from, a->to, &stale, err) < 0)
+		return -1;
+	for (size_t i = 0; i < stale.count; i++)
+		a->r->hours[(stale.items[i].start - a->from) / HOUR].waits =
+			true;
+	stale_list_release(&stale);
+	return 0;
+}
+
+static bool has_unsettled_import(const struct reconciled_hour *h)
+{
+	return h->imported && h->stored + h->imported > h->settled;
+}
+
+static int count_batches(struct asking *a, uint64_t *ret, struct error *err)
+{
+	static const char sql[] =
+#include "aggregator/sql/unreported_batches.sql.inc"
+		;
+	char longest[24];
+	const struct clickhouse_param params[] = {{"param_listed", ANY_TIME},
+						  {"param_longest", longest},
+						  {"join_use_nulls", "0"},
+						  {NULL, NULL}};
+
+	snprintf(longest, sizeof(longest), "%" PRId64, (int64_t)BATCH_MAX);
+	if (clickhouse_numbers(a->ch, sql, params, ret, 1, err) < 0)
+		return error_wrap(err, "import_journal");
+	return 0;
+}
+
+static int note_batches(struct asking *a, struct error *err)
+{
+	uint64_t batches = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < a->r->count; i++)
+		any |= has_unsettled_import(&a->r->hours[i]);
+	if (any && count_batches(a, &batches, err) < 0)
+		return -1;
+	for (size_t i = 0; batches && i < a->r->count; i++)
+		a->r->hours[i].waits |= has_unsettled_import(&a->r->hours[i]);
+	return 0;
+}
+
+/*
+ * Finds the hours whose rows wait to be settled.  It comes after rows and
+ * counts were read: rows that were stored before are reported by now, announced
+ * as a batch, or settled under another attempt than the one that was read.
+ */
+static int ask_waiting(struct asking *a, struct error *err)
+{
+	if (note_batches(a, err) < 0 || note_stale(a, err) < 0)
+		return -1;
+	return ask_attempts(a, take_later_attempt, err);
 }
 
 static int take_counters(void *arg, char **f, struct error *err)
@@ -357,8 +471,9 @@ static int make_hours(struct asking *a, struct error *err)
  * appear at a later step only if they appear at the earlier ones. */
 static int ask_all(struct asking *a, struct error *err)
 {
-	if (ask_sealed(a, err) < 0 || ask_settled(a, err) < 0 ||
-	    ask_rows(a, err) < 0 || ask_repeats(a, err) < 0 ||
+	if (ask_sealed(a, err) < 0 || ask_attempts(a, take_attempt, err) < 0 ||
+	    ask_settled(a, err) < 0 || ask_rows(a, err) < 0 ||
+	    ask_waiting(a, err) < 0 || ask_repeats(a, err) < 0 ||
 	    ask_counters(a, err) < 0 || ask_lives(a, err) < 0)
 		return -1;
 	for (size_t i = 0; i < a->life_count; i++)

@@ -48,6 +48,10 @@ struct reconciled_hour {
 	uint64_t removed;    /* repeats with the outcome 'repeated' */
 	uint64_t unreported; /* from redirectors that reported no counters */
 	uint64_t settled;    /* published events */
+	/* Rows were stored since the hour was settled, and wait until it is
+	 * settled again: until then nothing is lost between rows and counts. */
+	bool waits;
+	uint64_t attempt; /* under which the hour is published; 0: not yet */
 	/* Unknown parts. */
 	int64_t unknown_ms; /* the unreported time, over all redirectors */
 	size_t unknown;	    /* number of redirectors with unknown counts */
@@ -75,6 +79,9 @@ extern const char *const reconciled_step_names[LOST_STEPS];
 int64_t reconciled_lost(const struct reconciled_hour *h,
 			enum reconciled_step step);
 
+/* Returns the number of rows that wait to be settled. */
+uint64_t reconciled_waiting(const struct reconciled_hour *h);
+
 /* Returns the answers for which an event is due: all but silent ones and those
  * whose event was withheld. */
 uint64_t reconciled_due(const struct reconciled_hour *h);
@@ -82,14 +89,18 @@ uint64_t reconciled_due(const struct reconciled_hour *h);
 /* Whether every redirector has reported the whole hour. */
 bool reconciled_is_reported(const struct reconciled_hour *h);
 
-/* Whether that is so and the hour is settled: then losses are final. */
+/* Whether that is so and the watermark has passed the hour: then losses before
+ * the last step are final. */
+bool reconciled_is_passed(const struct reconciled_hour *h);
+
+/* Whether that is so and no row waits: then all losses are final. */
 bool reconciled_is_complete(const struct reconciled_hour *h);
 
-/* Losses and surpluses, summed apart over complete hours; `late` over all
- * hours. */
+/* Losses and surpluses, summed apart over passed hours; `late` and `waiting`
+ * over all hours. */
 struct reconciled_sum {
-	size_t hours, unknown_hours; /* complete hours, and others */
-	uint64_t late;
+	size_t hours, unknown_hours; /* passed hours, and others */
+	uint64_t late, waiting;
 	int64_t lost[LOST_STEPS], surplus[LOST_STEPS];
 };
 

@@ -23,6 +23,10 @@ void reconcile_gauges_register(struct reconcile_gauges *g, struct metrics *m)
 		m, "shortloop_aggregator_late_events", NULL,
 		"Of the last 24 settled hours: events that Kafka stored more "
 		"than clicks.edge_delay after their time.");
+	g->waiting = metrics_gauge(
+		m, "shortloop_aggregator_waiting_events", NULL,
+		"Of the last 24 settled hours: events that are stored and wait "
+		"to be settled.");
 	for (size_t i = 0; i < LOST_STEPS; i++) {
 		snprintf(label, sizeof(label), "between=\"%s\"",
 			 reconciled_step_names[i]);
@@ -44,6 +48,7 @@ void reconcile_gauges_set(struct reconcile_gauges *g,
 
 	reconciliation_sum(r, &sum);
 	metric_set(g->late, (int64_t)sum.late);
+	metric_set(g->waiting, (int64_t)sum.waiting);
 	metric_set(g->hours, (int64_t)sum.hours);
 	metric_set(g->unknown_hours, (int64_t)sum.unknown_hours);
 	for (size_t i = 0; i < LOST_STEPS; i++) {

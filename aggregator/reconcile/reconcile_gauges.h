@@ -9,14 +9,14 @@
 #include "common/metrics/metrics.h"
 
 struct reconcile_gauges {
-	struct metric *until, *hours, *unknown_hours, *late;
+	struct metric *until, *hours, *unknown_hours, *late, *waiting;
 	struct metric *lost[LOST_STEPS], *surplus[LOST_STEPS];
 };
 
 void reconcile_gauges_register(struct reconcile_gauges *g, struct metrics *m);
 
 /* Needs at least one hour.  Losses and surpluses are summed apart, and only
- * over complete hours; late events over all hours. */
+ * over passed hours; late and waiting events over all hours. */
 void reconcile_gauges_set(struct reconcile_gauges *g,
 			  const struct reconciliation *r);
 

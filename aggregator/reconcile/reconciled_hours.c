@@ -12,11 +12,11 @@
 #define HOUR INT64_C(3600) /* seconds */
 
 enum {
-	NUMBERS = RECONCILED_ANSWERS + 17
+	NUMBERS = RECONCILED_ANSWERS + 18
 };
 
 /* The order is that of aggregator/sql/parts/reconciled_numbers.sql, and then
- * inexact, settling. */
+ * inexact, settling, waits. */
 static void to_numbers(const struct reconciled_hour *h, uint64_t n[NUMBERS])
 {
 	const uint64_t others[] = {h->produced, h->acknowledged,
@@ -27,7 +27,7 @@ static void to_numbers(const struct reconciled_hour *h, uint64_t n[NUMBERS])
 				   h->removed,	h->unreported,
 				   h->settled,	(uint64_t)h->unknown_ms,
 				   h->unknown,	h->inexact,
-				   h->settling};
+				   h->settling, h->waits};
 
 	for (size_t i = 0; i < RECONCILED_ANSWERS; i++)
 		*n++ = h->answered[i];
@@ -56,6 +56,7 @@ static void from_fields(struct reconciled_hour *h, char **f)
 	h->unknown = (size_t)tsv_u64(f[14]);
 	h->inexact = tsv_u64(f[15]) > 0;
 	h->settling = tsv_u64(f[16]) > 0;
+	h->waits = tsv_u64(f[17]) > 0;
 }
 
 /* Parameters for the hours of a statement. */

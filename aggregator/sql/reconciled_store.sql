@@ -2,7 +2,7 @@
 -- @rows@: (1792800000, 1, 2, 3)
 INSERT INTO reconciled_hours (hour,
     -- include: aggregator/sql/parts/reconciled_numbers.sql
-    inexact, settling, sealed_by, reconciled_at)
+    inexact, settling, waits, sealed_by, reconciled_at)
 SELECT h.*, greatest(now64(3, 'UTC'), b.kept + toIntervalMillisecond(1))
 FROM (
     SELECT *

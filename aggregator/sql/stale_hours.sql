@@ -18,8 +18,8 @@ LEFT JOIN dropped AS x ON toUInt32(intDiv(reported.h, 86400) * 86400) = x.x_day
 WHERE
   -- include: aggregator/sql/parts/is_stale_hour.sql
   AND ({held:UInt8}
-    OR held.n_attempt <= done.n_attempt
-    OR reported.n_blocks != held.n_blocks
-    OR reported.n_rows != held.n_rows)
+    OR
+    -- include: aggregator/sql/parts/is_not_held_hour.sql
+    )
 ORDER BY reported.h
 FORMAT TabSeparated

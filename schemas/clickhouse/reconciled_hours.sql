@@ -28,6 +28,7 @@ CREATE TABLE IF NOT EXISTS reconciled_hours
     unknown        UInt64, -- redirectors that are missing
     inexact        Bool,
     settling       Bool,   -- the watermark had not reached its end
+    waits          Bool,   -- rows waited to be settled: none was lost before that
     -- The attempt by which the hour's day had been sealed before the hour was reconciled;
     -- 0: it was not sealed.  It decides what is reconciled once more, and no time does:
     -- attempts only grow, while ClickHouse's clock may be set back.

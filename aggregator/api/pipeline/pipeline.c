@@ -215,13 +215,13 @@ static json_t *loss_to_json(const struct reconciliation *r)
 		return json_null();
 	reconciliation_sum(r, &sum);
 	return json_pack(
-		"{s:o, s:o, s:I, s:I, s:I, s:o, s:o}", "from",
+		"{s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o}", "from",
 		json_time(r->hours[0].start * 1000), "to",
 		json_time((r->hours[r->count - 1].start + 3600) * 1000),
 		"hours", (json_int_t)sum.hours, "unknown_hours",
 		(json_int_t)sum.unknown_hours, "late", (json_int_t)sum.late,
-		"lost", steps_json(sum.lost), "surplus",
-		steps_json(sum.surplus));
+		"waiting", (json_int_t)sum.waiting, "lost",
+		steps_json(sum.lost), "surplus", steps_json(sum.surplus));
 }
 
 static int add_loss(struct call *call, json_t *answer, struct error *err)

@@ -49,7 +49,7 @@ static json_t *hour_to_json(const struct reconciled_hour *h)
 	return json_pack(
 		"{s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
 		"s:o, "
-		"s:o, s:o, s:o, s:o, s:{s:o, s:I, s:o, s:b}, s:o}",
+		"s:o, s:o, s:o, s:o, s:o, s:{s:o, s:I, s:o, s:b}, s:o}",
 		"hour", instant_to_json(h->start * 1000), "complete",
 		reconciled_is_complete(h), "reported",
 		reconciled_is_reported(h), "answered", answered_to_json(h),
@@ -61,7 +61,8 @@ static json_t *hour_to_json(const struct reconciled_hour *h)
 		json_count(h->imported), "late", json_count(h->late), "repeats",
 		json_count(h->repeats), "repeats_removed",
 		json_count(h->removed), "settled", json_count(h->settled),
-		"lost", lost_to_json(h), "unknown", "redirectors",
+		"waiting", json_count(reconciled_waiting(h)), "lost",
+		lost_to_json(h), "unknown", "redirectors",
 		json_count(h->unknown), "minutes",
 		(json_int_t)unknown_minutes(h), "rows",
 		json_count(h->unreported), "inexact", h->inexact, "kept_at",
@@ -116,10 +117,19 @@ static json_t *to_json(const struct question *q, const struct reconciliation *r)
 static void hour_to_csv(const struct reconciled_hour *h, struct buf *out)
 {
 	char text[RFC3339_TEXT_MAX];
-	const uint64_t numbers[] = {h->produced, h->acknowledged, h->dropped,
-				    h->spooled,	 h->replayed,	  h->withheld,
-				    h->stored,	 h->imported,	  h->late,
-				    h->repeats,	 h->removed,	  h->settled};
+	const uint64_t numbers[] = {h->produced,
+				    h->acknowledged,
+				    h->dropped,
+				    h->spooled,
+				    h->replayed,
+				    h->withheld,
+				    h->stored,
+				    h->imported,
+				    h->late,
+				    h->repeats,
+				    h->removed,
+				    h->settled,
+				    reconciled_waiting(h)};
 
 	buf_printf(out, "%s,%d,%d", rfc3339_format(h->start * 1000, text),
 		   reconciled_is_complete(h), reconciled_is_reported(h));
@@ -141,7 +151,8 @@ static void to_csv(const struct reconciliation *r, struct buf *out)
 		buf_printf(out, ",%s", reconciled_answer_names[i]);
 	buf_puts(out, ",produced,acknowledged,dropped,spooled,replayed,"
 		      "withheld,stored,"
-		      "imported,late,repeats,repeats_removed,settled");
+		      "imported,late,repeats,repeats_removed,settled,"
+		      "waiting");
 	for (size_t i = 0; i < LOST_STEPS; i++)
 		buf_printf(out, ",lost_%s", reconciled_step_names[i]);
 	buf_puts(out, ",unknown_redirectors,unknown_minutes,unknown_rows,"

@@ -53,7 +53,7 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
                           "retention", "dropped rows", "runs", "short", "not counted", "rows", "hours' values", "links' slots", "sealed days",
                           "owners' rows", "owners' values", "owners' daily", "values' rows",
                           "rolled up",
-                          "forgotten", "events", "late"]
+                          "forgotten", "events", "waiting", "late"]
     assert page["hours"][1] == "all that were reported are settled"
     assert "redirectors have reported nothing" in page["events"][1]
     assert page["forgotten"][1] == "nobody is"

@@ -183,7 +183,7 @@ class Collector:
             f"INSERT INTO {table} FORMAT JSONEachRow",
             "\n".join(json.dumps(row) for row in rows).encode())
 
-    def insert(self, clicks, partition=0, append_ms=None, progress=True):
+    def insert(self, clicks, partition=0, append_ms=None, progress=True, topic="clicks"):
         if append_ms is None:
             append_ms = max(row["ts_ms"] for row in clicks)
         first = self.offsets[partition]
@@ -192,7 +192,7 @@ class Collector:
             row = {k: v for k, v in click.items()
                    if k not in ("ts_ms", "original_ms")}
             row.setdefault("event_id", str(uuid.uuid4()))
-            row.update(epoch=1, topic="clicks", partition=partition,
+            row.update(epoch=1, topic=topic, partition=partition,
                        offset=first + i, append_time=datetime64(append_ms),
                        ts=datetime64(click["ts_ms"]),
                        original_ts=datetime64(
@@ -201,9 +201,9 @@ class Collector:
         self._insert("clicks", rows)
         self.offsets[partition] += len(rows)
         if progress:
-            self.report(clicks, partition, append_ms, first)
+            self.report(clicks, partition, append_ms, first, topic)
 
-    def report(self, clicks, partition, append_ms, first=None):
+    def report(self, clicks, partition, append_ms, first=None, topic="clicks"):
         """Inserts the progress of a block; without clicks: the end of the log."""
         first = self.offsets[partition] if first is None else first
         hours = collections.Counter(
@@ -211,8 +211,8 @@ class Collector:
         now = int(self.clock_ms or
                   datetime.datetime.now().timestamp() * 1000)
         self._insert("ingest_progress", [{
-            "epoch": 1, "topic": "clicks", "partition": partition,
-            "partitions": self.partitions, "first": first,
+            "epoch": 1, "topic": topic, "partition": partition,
+            "partitions": self.partitions if topic == "clicks" else 0, "first": first,
             "last": first + len(clicks) - 1 if first + len(clicks) else 0,
             "rows": len(clicks), "dead_lettered": 0,
             "hours": {str(h): n for h, n in hours.items()},
