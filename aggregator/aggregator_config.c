@@ -103,7 +103,8 @@ static const struct setting settings[] = {
 			 "or a day of clicks is counted in one."),
 	SETTING_DURATION(resettle_every, "1h", 0, 7 * CLOCK_DAY, AT_START,
 			 "How often at most a closed day is settled again "
-			 "because of late clicks."),
+			 "because of late clicks.  After an import or a "
+			 "rescoring it is settled again at once."),
 	SETTING_DURATION(
 		day_grace, "10m", 0, 7 * CLOCK_DAY, AT_START,
 		"How long after its end (UTC) a day is first settled."),

@@ -38,13 +38,25 @@ static int add_stale(void *arg, char **f, struct error *err)
 	return 0;
 }
 
+/* A row has two more columns: when its hours were settled last, and itself. */
+static int add_stale_day(void *arg, char **f, struct error *err)
+{
+	struct stale_list *list = arg;
+
+	if (add_stale(list, f, err) < 0)
+		return -1;
+	list->items[list->count - 1].changed_at = tsv_i64(f[7]);
+	list->items[list->count - 1].settled_at = tsv_i64(f[8]);
+	return 0;
+}
+
 static int read_stale(struct clickhouse *ch, const char *sql,
 		      const struct clickhouse_param *params,
+		      const char *columns, clickhouse_row_fn *add,
 		      struct stale_list *ret, struct error *err)
 {
 	*ret = (struct stale_list){0};
-	if (clickhouse_rows(ch, sql, params, "nnnnnnn", add_stale, ret, err) ==
-	    0)
+	if (clickhouse_rows(ch, sql, params, columns, add, ret, err) == 0)
 		return 0;
 	stale_list_release(ret);
 	return -1;
@@ -133,7 +145,7 @@ int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
  * unknown.
  */
 struct hours_params {
-	struct clickhouse_param items[8];
+	struct clickhouse_param items[9];
 	char early[24], low[24], closes[24];
 };
 
@@ -163,7 +175,8 @@ static int read_hours(struct clickhouse *ch, const char *sql,
 	struct hours_params params;
 
 	hours_params_fill(&params, some, count, low_ms);
-	return read_stale(ch, sql, params.items, ret, err);
+	return read_stale(ch, sql, params.items, "nnnnnnn", add_stale, ret,
+			  err);
 }
 
 int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
@@ -183,19 +196,45 @@ int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
 	return 0;
 }
 
-int progress_waiting_hours(struct clickhouse *ch, int64_t from, int64_t to,
-			   struct stale_list *ret, struct error *err)
+/* The comparison reads all reports since the first of the hours, so it is made
+ * only if there are any. */
+static int has_reports(struct clickhouse *ch,
+		       const struct clickhouse_param *params, bool *ret,
+		       struct error *err)
+{
+	static const char sql[] =
+#include "aggregator/sql/hours_reported.sql.inc"
+		;
+	uint64_t hours = 0;
+
+	if (clickhouse_numbers(ch, sql, params, &hours, 1, err) < 0)
+		return -1;
+	*ret = hours > 0;
+	return 0;
+}
+
+int progress_waiting_hours(struct clickhouse *ch, int64_t since_ms,
+			   int64_t from, int64_t to, struct stale_list *ret,
+			   struct error *err)
 {
 	static const char sql[] =
 #include "aggregator/sql/waiting_hours.sql.inc"
 		;
-	char first[24], end[24];
-	const struct clickhouse_param params[] = {{"param_from", first},
-						  {"param_to", end}};
+	char since[24], first[24], end[24];
+	const struct clickhouse_param some[] = {{"param_since", since},
+						{"param_from", first},
+						{"param_to", end}};
+	struct hours_params params;
+	bool any = false;
 
+	*ret = (struct stale_list){0};
+	snprintf(since, sizeof(since), "%" PRId64, since_ms);
 	snprintf(first, sizeof(first), "%" PRId64, from);
 	snprintf(end, sizeof(end), "%" PRId64, to);
-	if (read_hours(ch, sql, params, 2, 0, ret, err) < 0)
+	hours_params_fill(&params, some, 3, 0);
+	if (has_reports(ch, params.items, &any, err) < 0 ||
+	    (any && read_stale(ch, sql, params.items, "nnnnnnn", add_stale, ret,
+			       err) < 0))
 		return error_wrap(err, "waiting hours");
 	return 0;
 }
@@ -241,24 +280,27 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 
 /* A dropped day counts only what was settled since the drop.  A time in the
  * future comes from a clock that was ahead. */
-int progress_stale_days(struct clickhouse *ch, int64_t closed_before_ms,
-			int64_t not_since_ms, bool held, struct stale_list *ret,
-			struct error *err)
+int progress_stale_days(struct clickhouse *ch, const struct days_due *due,
+			bool held, struct stale_list *ret, struct error *err)
 {
 	static const char sql[] =
 #include "aggregator/sql/stale_days.sql.inc"
 		;
-	char closed[24], since[24];
+	char closed[24], since[24], corrected[24];
 	const struct clickhouse_param params[] = {
 		{"param_closed", closed},
 		{"param_since", since},
+		{"param_corrected", corrected},
 		{"param_held", held ? "1" : "0"},
 		{"join_use_nulls", "0"},
 		{NULL, NULL}};
 
-	snprintf(closed, sizeof(closed), "%" PRId64, closed_before_ms);
-	snprintf(since, sizeof(since), "%" PRId64, not_since_ms);
-	if (read_stale(ch, sql, params, ret, err) < 0)
+	snprintf(closed, sizeof(closed), "%" PRId64, due->closed_before);
+	snprintf(since, sizeof(since), "%" PRId64, due->not_since);
+	snprintf(corrected, sizeof(corrected), "%" PRId64,
+		 due->corrected_since);
+	if (read_stale(ch, sql, params, "nnnnnnnnn", add_stale_day, ret, err) <
+	    0)
 		return error_wrap(err, "stale days");
 	return 0;
 }
@@ -277,7 +319,8 @@ int progress_days_of(struct clickhouse *ch, int64_t from, int64_t to,
 
 	snprintf(low, sizeof(low), "%" PRId64, from);
 	snprintf(high, sizeof(high), "%" PRId64, to);
-	if (read_stale(ch, sql, params, ret, err) < 0)
+	if (read_stale(ch, sql, params, "nnnnnnnnn", add_stale_day, ret, err) <
+	    0)
 		return error_wrap(err, "days");
 	return 0;
 }

@@ -40,6 +40,9 @@ struct stale {
 	bool provisional;
 	uint64_t was_attempt; /* 0: not published */
 	uint64_t dropped;     /* the number of its day's last drop; 0: none */
+	/* For days: when one of its hours was last settled, and the day itself
+	 * (ms since 1970; 0: never). */
+	int64_t changed_at, settled_at;
 };
 
 struct stale_list {
@@ -85,23 +88,32 @@ int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
 			 int64_t low_ms, bool held, struct stale_list *ret,
 			 struct error *err);
 
-/*
- * Lists days that ended before `closed_before_ms`, whose hours were settled
- * from other blocks than the day, or after it, and that were not settled after
- * `not_since_ms`.  `held`: as above.
- */
-int progress_stale_days(struct clickhouse *ch, int64_t closed_before_ms,
-			int64_t not_since_ms, bool held, struct stale_list *ret,
-			struct error *err);
+/* A time (ms since 1970) after all others that ClickHouse can compare. */
+#define PROGRESS_LAST INT64_C(9999999999999)
+
+/* Which days are due; ms since 1970 by ClickHouse's clock. */
+struct days_due {
+	int64_t closed_before; /* days that ended before it */
+	int64_t not_since;     /* that were not settled after it, */
+	/* or about which an import or a rescoring reported after it: such a
+	 * correction does not wait for the schedule of late clicks. */
+	int64_t corrected_since;
+};
+
+/* Lists days that are due and whose hours were settled from other blocks than
+ * the day, or after it.  `held`: as above. */
+int progress_stale_days(struct clickhouse *ch, const struct days_due *due,
+			bool held, struct stale_list *ret, struct error *err);
 
 /*
- * Lists the hours in [from, to), seconds, of which reported rows wait to be
- * settled: they are settled from other reports than there are, and not held
- * back.  Until they are settled, a difference between their rows and their
- * counts is no loss.
+ * Lists the hours in [from, to), seconds, that wait: they are settled from
+ * other reports than there are, and not held back.  Until they are settled, a
+ * difference between their rows and their counts is no loss.  Hours that were
+ * not reported at `since_ms` or later are left out.
  */
-int progress_waiting_hours(struct clickhouse *ch, int64_t from, int64_t to,
-			   struct stale_list *ret, struct error *err);
+int progress_waiting_hours(struct clickhouse *ch, int64_t since_ms,
+			   int64_t from, int64_t to, struct stale_list *ret,
+			   struct error *err);
 
 /* Counts the hours in [from, to), seconds, that are not settled from what was
  * reported of them. */

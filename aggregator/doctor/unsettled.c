@@ -96,13 +96,15 @@ static int count_overdue(struct doctor *d, struct buf *days, uint64_t *ret,
 static int read_overdue(struct doctor *d, int64_t closed_before, uint64_t *ret,
 			struct error *err)
 {
+	const struct days_due due = {.closed_before = closed_before,
+				     .not_since = PROGRESS_LAST,
+				     .corrected_since = PROGRESS_LAST};
 	struct stale_list stale;
 	struct buf days = {0};
 	int status = 0;
 
 	*ret = 0;
-	if (progress_stale_days(d->ch, closed_before, INT64_MAX / 2, false,
-				&stale, err) < 0)
+	if (progress_stale_days(d->ch, &due, false, &stale, err) < 0)
 		return -1;
 	put_settled_before(&days, &stale);
 	if (stale.count)
@@ -139,12 +141,14 @@ int look_at_days(struct doctor *d, struct error *err)
 {
 	int64_t closed_before = settling_now(&d->settling) -
 				d->settings->day_grace - DOCTOR_DAY_AGE;
+	const struct days_due due = {.closed_before = closed_before,
+				     .not_since = PROGRESS_LAST,
+				     .corrected_since = PROGRESS_LAST};
 	struct stale_list stale;
 	uint64_t overdue = 0;
 	int status = 0;
 
-	if (progress_stale_days(d->ch, closed_before, INT64_MAX / 2, true,
-				&stale, err) < 0)
+	if (progress_stale_days(d->ch, &due, true, &stale, err) < 0)
 		return -1;
 	if (stale.count)
 		status = read_overdue(d, closed_before, &overdue, err);

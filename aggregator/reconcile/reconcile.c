@@ -289,7 +289,7 @@ static int note_stale(struct asking *a, struct error *err)
 {
 	struct stale_list stale;
 
-	if (progress_waiting_hours(a->ch, a->from, a->to, &stale, err) < 0)
+	if (progress_waiting_hours(a->ch, 0, a->from, a->to, &stale, err) < 0)
 		return -1;
 	for (size_t i = 0; i < stale.count; i++)
 		a->r->hours[(stale.items[i].start - a->from) / HOUR].waits =

@@ -25,6 +25,7 @@ struct day_pass {
 	bool found;	 /* there was work, or a day to hold back */
 	bool held_days;	 /* days that are held back are tried again */
 	bool stale_days; /* more than one day is to be settled */
+	bool soon;	 /* a day is to be settled once it changes no more */
 	/* The last day that each step handled; -1: begin with the first. */
 	int64_t after[DAY_STEPS];
 	/* Monotonic ms of the next recheck of everything, and of the next
@@ -64,20 +65,62 @@ void day_pass_free(struct day_pass *pass)
 /* --- days -------------------------------------------------------------------
  */
 
+/* Time (ms) without a change of its hours after which a corrected day is
+ * settled again: one that an import still adds to would be settled with each
+ * batch. */
+static int64_t calm_ms(const struct settling *s)
+{
+	return s->settings->settle_every * 3 / 2;
+}
+
+static bool is_due(const struct settling *s, const struct stale *day)
+{
+	int64_t now = settling_now(s);
+
+	return day->settled_at <= now - s->settings->resettle_every ||
+	       day->settled_at > now || day->changed_at <= now - calm_ms(s);
+}
+
+/* Drops the days that are not due yet. */
+static void keep_due(struct day_pass *p, struct stale_list *stale)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < stale->count; i++)
+		if (is_due(&p->settling, &stale->items[i]))
+			stale->items[kept++] = stale->items[i];
+	p->soon = kept < stale->count;
+	stale->count = kept;
+}
+
+static int list_stale(struct day_pass *p, struct stale_list *ret,
+		      struct error *err)
+{
+	const struct aggregator_settings *settings = p->settling.settings;
+	int64_t now = settling_now(&p->settling);
+	const struct days_due due = {
+		.closed_before = now - settings->day_grace,
+		.not_since = now - settings->resettle_every,
+		.corrected_since = now - settings->resettle_every - CLOCK_HOUR};
+
+	if (progress_stale_days(p->settling.ch, &due, p->held_days, ret, err) <
+	    0)
+		return -1;
+	keep_due(p, ret);
+	return 0;
+}
+
 static int settle_next(struct day_pass *p, int64_t after,
 		       const struct progress *last, int64_t *ret_start,
 		       bool *ret_settled, struct error *err)
 {
 	const struct settling *s = &p->settling;
-	int64_t now = settling_now(s);
 	struct stale_list stale = {0};
 	struct settle_count settled = {0};
 	size_t next = 0;
 	int status = 0;
 
-	if (progress_stale_days(s->ch, now - s->settings->day_grace,
-				now - s->settings->resettle_every, p->held_days,
-				&stale, err) < 0)
+	if (list_stale(p, &stale, err) < 0)
 		return -1;
 	while (next < stale.count && stale.items[next].start <= after)
 		next++;
@@ -211,7 +254,7 @@ static int process_due_days(struct day_pass *p, bool quiet,
 	p->found = false;
 	if (!quiet && pass_days(p, last, ret, first, err) < 0)
 		return -1;
-	table_watch_found(&p->watch, p->found || first->code, !quiet,
+	table_watch_found(&p->watch, p->found || p->soon || first->code, !quiet,
 			  p->settling.settings->settle_every);
 	return 0;
 }
@@ -269,5 +312,6 @@ int day_pass_run(struct day_pass *pass, bool days, struct day_pass_result *ret,
 			table_watch_found(&pass->watch, false, false, 0);
 	}
 	ret->complete_until = pass->complete_until;
+	ret->soon = pass->soon;
 	return status;
 }

@@ -32,7 +32,10 @@ struct day_pass_result {
 	struct drop_deleted deleted; /* rows deleted of dropped days */
 	int64_t kept_from; /* months before it were dropped; 0: none was */
 	bool more;	   /* more work is due: run the next pass at once */
-	bool ended;	   /* nothing was skipped */
+	/* A day that an import or a rescoring has changed is settled once it
+	 * changes no more: run the next pass within settle_every. */
+	bool soon;
+	bool ended;		/* nothing was skipped */
 	int64_t complete_until; /* ms, as last read; 0: not known */
 	/* Repeats found in days before they are dropped. */
 	struct repeats_removed removed;

@@ -273,8 +273,19 @@ static int try_step(struct day_settler *d, struct day_pass_result *ret,
 	return owned ? run_pass_over_days(d, ret, err) : 0;
 }
 
-/* Returns how long to wait before the next step (ms).  The thread is woken
- * whenever hours were settled; work that becomes due with time can wait. */
+/* The thread is woken whenever hours were settled; work that becomes due with
+ * time can wait, but for corrections. */
+static int64_t wait_after(const struct day_settler *d,
+			  const struct day_pass_result *result)
+{
+	int64_t every = d->env.config->aggregator.settle_every;
+
+	if (result->more)
+		return 0;
+	return result->soon ? every / 2 : TABLE_WATCH_LOOK_EVERY * every;
+}
+
+/* Returns how long to wait before the next step (ms). */
 static int64_t run_days_step(struct periodic *self, void *arg)
 {
 	struct day_settler *d = arg;
@@ -284,10 +295,7 @@ static int64_t run_days_step(struct periodic *self, void *arg)
 	(void)self;
 	if (try_step(d, &result, &err) == 0) {
 		d->retry.in_a_row = 0;
-		return result.more
-			       ? 0
-			       : TABLE_WATCH_LOOK_EVERY *
-					 d->env.config->aggregator.settle_every;
+		return wait_after(d, &result);
 	}
 	return retry_after(&d->retry, &err, is_stopping(d));
 }

@@ -261,6 +261,7 @@ static int settle_stale_hours(struct hour_pass *p, struct hour_pass_result *ret,
 	if (!p->quiet && progress_held_back(p->settling.ch, &p->held, err) < 0)
 		return -1;
 	ret->held = p->held;
+	ret->found = p->found && !p->quiet;
 	table_watch_found(&p->watch, p->found || first->code, !p->quiet,
 			  p->settling.settings->settle_every);
 	return 0;

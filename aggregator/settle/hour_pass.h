@@ -41,6 +41,7 @@ struct hour_pass_result {
 	size_t hours_added; /* hours settled by the rows that arrived */
 	bool more;  /* more hours are stale: run the next pass at once */
 	bool ended; /* nothing was skipped, and `held` is known */
+	bool found; /* there was work, or an hour to hold back */
 	struct held_back held;	/* all hours and days that are held back now */
 	int64_t complete_until; /* ms; 0: not known */
 	struct pass_clocks clocks;

@@ -10,6 +10,7 @@
 #include "aggregator/settle/hour_pass.h"
 #include "aggregator/settle/lease.h"
 #include "aggregator/settle/retry.h"
+#include "aggregator/settle/waiting.h"
 #include "aggregator/zone/civil.h"
 #include "common/clock.h"
 #include "common/periodic.h"
@@ -28,6 +29,8 @@ struct hour_settler_metrics {
 	struct metric *clock_ahead, *clock_went_back, *late_hours;
 	struct metric *hours, *hours_added, *lease_owned, *seconds;
 	struct metric *complete_until;
+	struct metric *waiting[WAITING_UNITS], *oldest[WAITING_UNITS];
+	struct metric *per_hour[WAITING_UNITS], *done_at[WAITING_UNITS];
 };
 
 struct hour_settler {
@@ -47,6 +50,7 @@ struct hour_settler {
 	struct hour_pass *pass;
 	bool clock_reported; /* a clock that is ahead was logged */
 	char silent_reported[TOPIC_MAX];
+	bool waits; /* hours or days waited when that was read last */
 	struct retry retry;
 };
 
@@ -242,6 +246,37 @@ static void report_done(struct hour_settler *s,
 			  log_int("ms", ms));
 }
 
+static void set_waiting(struct hour_settler *s,
+			const struct waiting all[WAITING_UNITS])
+{
+	s->waits = false;
+	for (size_t i = 0; i < WAITING_UNITS; i++) {
+		s->waits |= all[i].count > 0;
+		metric_set(s->metrics.waiting[i], (int64_t)all[i].count);
+		metric_set(s->metrics.oldest[i], all[i].oldest);
+		metric_set(s->metrics.per_hour[i], (int64_t)all[i].per_hour);
+		metric_set(s->metrics.done_at[i], all[i].done_at / 1000);
+	}
+}
+
+/* A failure does not stop settling.  Reports that came during the pass wait,
+ * too, so its own list does not do. */
+static void update_waiting(struct hour_settler *s,
+			   const struct hour_pass_result *r)
+{
+	struct waiting all[WAITING_UNITS];
+	struct progress last;
+	struct error err = {0};
+
+	if (progress_read_last(s->ch, &last, &err) < 0 ||
+	    waiting_read(s->ch, &s->config->aggregator, &last,
+			 r->clocks.server_ms, all, &err) < 0)
+		log_warn(s->log, "what waits to be settled is not known",
+			 log_err(&err));
+	else
+		set_waiting(s, all);
+}
+
 static int run_pass_over_hours(struct hour_settler *s,
 			       struct hour_pass_result *ret, struct error *err)
 {
@@ -260,6 +295,8 @@ static int run_pass_over_hours(struct hour_settler *s,
 		metric_set(s->metrics.complete_until,
 			   ret->complete_until / 1000);
 		report_held(s, &ret->held);
+		if (ret->found || s->waits)
+			update_waiting(s, ret);
 		day_settler_allow(s->days, !ret->more, ret->hours > 0);
 	}
 	return status < 0 ? error_wrap(err, "settle") : 0;
@@ -301,8 +338,33 @@ static int64_t on_step_due(struct periodic *self, void *arg)
 	return run_hours_step(arg);
 }
 
+static void register_waiting(struct hour_settler *s, struct metrics *m)
+{
+	char label[32];
+
+	for (size_t i = 0; i < WAITING_UNITS; i++) {
+		snprintf(label, sizeof(label), "unit=\"%s\"", waiting_names[i]);
+		s->metrics.waiting[i] = metrics_gauge(
+			m, "shortloop_aggregator_waiting", label,
+			"Hours and days that wait to be settled.");
+		s->metrics.oldest[i] = metrics_gauge(
+			m, "shortloop_aggregator_waiting_oldest_seconds", label,
+			"The start of the oldest of them, seconds since 1970; "
+			"0: none waits.");
+		s->metrics.per_hour[i] = metrics_gauge(
+			m, "shortloop_aggregator_settled_per_hour", label,
+			"How many past ones were settled in the last ten "
+			"minutes, by the hour; 0: not known.");
+		s->metrics.done_at[i] = metrics_gauge(
+			m, "shortloop_aggregator_waiting_done_seconds", label,
+			"When none will wait at that rate, seconds since 1970; "
+			"0: none waits, or not known.");
+	}
+}
+
 static void register_metrics(struct hour_settler *s, struct metrics *m)
 {
+	register_waiting(s, m);
 	s->metrics.hours =
 		metrics_counter(m, "shortloop_aggregator_hours_total", NULL,
 				"Hours settled, repetitions included.");

@@ -1,11 +1,6 @@
 WITH touched AS (
-    SELECT DISTINCT h
-    FROM (
-        SELECT arrayJoin(mapKeys(hours)) AS h
-        FROM ingest_progress
-        WHERE inserted_at >= fromUnixTimestamp64Milli(
-            greatest(toInt64({from:UInt32}) * 1000 - {early:Int64}, 0), 'UTC'))
-    WHERE h >= {from:UInt32} AND h < {to:UInt32}),
+    -- include: aggregator/sql/parts/hours_reported_since.sql
+),
 -- include: aggregator/sql/parts/about_hours.sql
 SELECT reported.h, reported.n_blocks, reported.n_rows, done.n_rows, done.n_attempt,
     x.x_attempt, done.n_open

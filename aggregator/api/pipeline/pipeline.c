@@ -8,6 +8,7 @@
 #include "aggregator/api/pipeline/steps_json.h"
 #include "aggregator/api/statistics/question.h"
 #include "aggregator/reconcile/reconciled_hours.h"
+#include "aggregator/settle/waiting.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 #include "schemas/ingest_progress.h"
@@ -236,6 +237,41 @@ static int add_loss(struct call *call, json_t *answer, struct error *err)
 	return status;
 }
 
+/* --- waiting --------------------------------------------------------------
+ */
+
+static json_t *rate_to_json(double per_hour)
+{
+	return per_hour > 0 ? json_real(per_hour) : json_null();
+}
+
+static json_t *waiting_to_json(const struct waiting *w)
+{
+	return json_pack("{s:I, s:o, s:o, s:o}", "count", (json_int_t)w->count,
+			 "oldest", json_time(w->oldest * 1000),
+			 "settled_per_hour", rate_to_json(w->per_hour),
+			 "done_at", json_time(w->done_at));
+}
+
+static int add_waiting(struct call *call, json_t *answer,
+		       const struct fresh *fresh, struct error *err)
+{
+	struct waiting all[WAITING_UNITS];
+	json_t *waiting = json_object();
+	int status =
+		waiting_read(call->ch, &call->config->aggregator,
+			     &fresh->published, fresh_now(fresh), all, err);
+
+	for (size_t i = 0; status == 0 && i < WAITING_UNITS; i++)
+		if (json_object_set_new(waiting, waiting_names[i],
+					waiting_to_json(&all[i])) < 0)
+			status = error_set_nomem(err);
+	if (status == 0 && json_object_set(answer, "waiting", waiting) < 0)
+		status = error_set_nomem(err);
+	json_decref(waiting);
+	return status;
+}
+
 /* -------------------------------------------------------------------------- */
 
 static json_t *to_json(struct call *call, const struct fresh *fresh,
@@ -283,6 +319,8 @@ int route_pipeline(struct call *call, struct error *err)
 						  fresh_now(&fresh), err)
 				: error_set_nomem(err);
 	}
+	if (status == 0)
+		status = add_waiting(call, answer, &fresh, err);
 	if (status == 0)
 		status = add_collectors(call, answer, err);
 	if (status == 0)

@@ -2,12 +2,13 @@ WITH
 -- include: aggregator/sql/parts/dropped_days.sql
 hourly AS (
     SELECT toUInt32(unit) AS h, argMax(blocks, attempt) AS h_blocks,
-        argMax(rows, attempt) AS h_rows, max(attempt) AS h_attempt
+        argMax(rows, attempt) AS h_rows, max(attempt) AS h_attempt, max(settled_at) AS h_at
     FROM settled
     WHERE kind = 'hour'
     GROUP BY h),
 reported AS (
     SELECT toUInt32(intDiv(h, 86400) * 86400) AS d, max(h_attempt) AS d_attempt,
+        toUnixTimestamp64Milli(max(h_at)) AS d_at,
         sumIf(h_blocks, h_attempt >= x_attempt) AS d_blocks,
         sumIf(h_rows, h_attempt >= x_attempt) AS d_rows
     FROM hourly
@@ -32,7 +33,7 @@ held AS (
     WHERE kind = 'held_day'
     GROUP BY d)
 SELECT reported.d, reported.d_blocks, reported.d_rows, done.n_rows, done.n_attempt,
-    x.x_attempt, 0
+    x.x_attempt, 0, reported.d_at, done.n_at
 FROM reported
 LEFT JOIN done ON reported.d = done.d
 LEFT JOIN held ON reported.d = held.d

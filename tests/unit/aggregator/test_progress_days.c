@@ -8,11 +8,13 @@
 static void ask_stale(struct settled *t, int64_t closed_before_ms,
 		      int64_t not_since_ms, bool held)
 {
+	const struct days_due due = {.closed_before = closed_before_ms,
+				     .not_since = not_since_ms,
+				     .corrected_since = PROGRESS_LAST};
 	struct error err = {0};
 
 	stale_list_release(&t->list);
-	if (progress_stale_days(t->s.ch, closed_before_ms, not_since_ms, held,
-				&t->list, &err) < 0)
+	if (progress_stale_days(t->s.ch, &due, held, &t->list, &err) < 0)
 		fail_msg("%s", err.text);
 }
 
