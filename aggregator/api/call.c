@@ -115,6 +115,15 @@ int call_published(struct call *call, struct progress *ret, struct error *err)
 	return 0;
 }
 
+int call_days_reading(struct call *call, struct days_reading *ret,
+		      struct error *err)
+{
+	ret->overlap_ms = call->config->aggregator.progress_overlap;
+	if (call_published(call, &ret->last, err) < 0)
+		return -1;
+	return call_now(call, &ret->now, err);
+}
+
 /* Reads from when on rows and counts are kept; seconds. */
 static int read_kept(struct call *call, int64_t *ret_rows, int64_t *ret_counts,
 		     struct error *err)

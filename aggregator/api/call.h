@@ -13,6 +13,7 @@
 #include "aggregator/api/access.h"
 #include "aggregator/api/freshness.h"
 #include "aggregator/api/links/link_finder.h"
+#include "aggregator/api/published_days.h"
 #include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
@@ -71,6 +72,10 @@ int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err);
 
 /* Returns how far counts are settled.  Call it before the counts are read. */
 int call_published(struct call *call, struct progress *ret, struct error *err);
+
+/* Reads what links' days are compared with.  Call it before they are read. */
+int call_days_reading(struct call *call, struct days_reading *ret,
+		      struct error *err);
 
 /* For answers that come from rows only: ERROR_INPUT, which names the first day
  * kept, if rows of `clicks` at `from` (seconds) or later were dropped. */

@@ -3,13 +3,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "aggregator/settle/promise.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
 struct days_reader {
-	const struct progress *last;
+	const struct days_reading *reading;
 	struct published_days *days;
 };
 
@@ -31,25 +33,20 @@ static int add_day(struct published_days *days, const struct published_day *day,
 	return 0;
 }
 
-/*
- * A row is: start, attempt, the watermark when it was settled (ms), and whether
- * it was settled from the blocks that its hours are published from.  Hours
- * before the watermark are published from all rows.  So is a day that was
- * settled after the watermark had passed its end, unless the watermark was
- * mended since.
- */
+/* A row is: start, attempt, whether it was settled from the blocks that its
+ * hours are published from, and whether it is held back at these.  Hours before
+ * the watermark are published from all rows but those that wait. */
 static int take_day(void *arg, char **f, struct error *err)
 {
 	const struct days_reader *reader = arg;
-	const struct progress *last = reader->last;
 	struct published_day day = {.start = tsv_i64(f[0]),
 				    .attempt = tsv_u64(f[1])};
 	int64_t end = end_ms(day.start);
-	bool had_all = day.attempt > last->mended && tsv_i64(f[2]) >= end;
-	bool as_hours = tsv_u64(f[3]) > 0;
+	bool as_hours = day.attempt && tsv_u64(f[2]) > 0;
 
-	day.complete = day.attempt && last->complete_until >= end &&
-		       (had_all || as_hours);
+	day.complete = as_hours && reader->reading->last.complete_until >= end;
+	day.waiting =
+		!as_hours && !tsv_u64(f[3]) && reader->reading->now >= end;
 	return add_day(reader->days, &day, err);
 }
 
@@ -57,42 +54,79 @@ static int take_day(void *arg, char **f, struct error *err)
  * since, as in progress.c.  A day that is settled from no row at all, because
  * all it had was an import that was taken back, counts as one that never had
  * any. */
-int published_days_read(struct clickhouse *ch, int64_t from, int64_t to,
-			const struct progress *last, struct published_days *ret,
-			struct error *err)
+static int read_days(struct clickhouse *ch, int64_t from, int64_t to,
+		     struct days_reader *reader, struct error *err)
 {
 	static const char sql[] =
-		"SELECT n_start, n_day, toUnixTimestamp64Milli(n_until), "
-		"(arraySum(one -> if(one.1 >= n_dropped, one.2, 0), every), "
-		"arraySum(one -> if(one.1 >= n_dropped, one.3, 0), every)) = "
-		"if(n_day < n_dropped, (0, 0), n_from) FROM (SELECT "
-		"toUInt32(intDiv(toUInt32(unit), 86400) * 86400) AS n_start, "
-		"maxIf(n_attempt, kind = 'link_day') AS n_day, "
-		"maxIf(n_mark, kind = 'link_day') AS n_until, "
-		"maxIf((n_blocks, n_rows), kind = 'link_day') AS n_from, "
-		"maxIf(n_attempt, kind = 'dropped_day') AS n_dropped, "
-		"groupArrayIf((n_attempt, n_blocks, n_rows), kind = 'hour') "
-		"AS every FROM (SELECT kind, unit, max(attempt) AS n_attempt, "
-		"argMax(blocks, attempt) AS n_blocks, "
-		"argMax(rows, attempt) AS n_rows, "
-		"argMax(complete_until, attempt) AS n_mark FROM settled WHERE "
-		"kind IN ('hour', 'link_day', 'dropped_day') AND "
-		"unit >= toDateTime({from:UInt32}, 'UTC') AND "
-		"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY kind, unit) "
-		"GROUP BY n_start) WHERE (n_day > 0 OR notEmpty(every)) AND "
-		"(n_dropped > 0 OR n_from.2 > 0 OR "
-		"arrayExists(one -> one.3 > 0, every)) "
-		"ORDER BY n_start FORMAT TabSeparated";
+#include "aggregator/sql/published_days.sql.inc"
+		;
 	char from_text[24], to_text[24];
 	const struct clickhouse_param params[] = {
 		{"param_from", from_text}, {"param_to", to_text}, {NULL, NULL}};
-	struct days_reader reader = {last, ret};
 
-	*ret = (struct published_days){0};
 	snprintf(from_text, sizeof(from_text), "%" PRId64, from);
 	snprintf(to_text, sizeof(to_text), "%" PRId64, to);
-	if (clickhouse_rows(ch, sql, params, "nnnn", take_day, &reader, err) ==
-	    0)
+	return clickhouse_rows(ch, sql, params, "nnnn", take_day, reader, err);
+}
+
+/* Inserts the day in its place if it is not listed. */
+static int find_or_add(struct published_days *days, int64_t start,
+		       struct published_day **ret, struct error *err)
+{
+	const struct published_day day = {.start = start};
+	size_t at = days->count;
+
+	while (at && days->items[at - 1].start >= start)
+		at--;
+	if (at == days->count || days->items[at].start != start) {
+		if (add_day(days, &day, err) < 0)
+			return -1;
+		memmove(&days->items[at + 1], &days->items[at],
+			(days->count - 1 - at) * sizeof(day));
+		days->items[at] = day;
+	}
+	*ret = &days->items[at];
+	return 0;
+}
+
+static int add_waiting(struct days_reader *reader,
+		       const struct stale_list *hours, struct error *err)
+{
+	struct published_day *day;
+
+	for (size_t i = 0; i < hours->count; i++) {
+		int64_t start = hours->items[i].start / CIVIL_DAY * CIVIL_DAY;
+
+		if (reader->reading->now < end_ms(start))
+			continue;
+		if (find_or_add(reader->days, start, &day, err) < 0)
+			return -1;
+		day->complete = false;
+		day->waiting = true;
+	}
+	return 0;
+}
+
+/* The hours that wait are read first: those that are settled meanwhile then
+ * differ from their day. */
+int published_days_read(struct clickhouse *ch, int64_t from, int64_t to,
+			const struct days_reading *reading,
+			struct published_days *ret, struct error *err)
+{
+	struct days_reader reader = {reading, ret};
+	struct stale_list hours;
+	int64_t since = promise_read_from(&reading->last, reading->now,
+					  reading->overlap_ms);
+	int status;
+
+	*ret = (struct published_days){0};
+	if (progress_waiting_hours(ch, since, from, to, &hours, err) < 0)
+		return -1;
+	status = read_days(ch, from, to, &reader, err);
+	if (status == 0)
+		status = add_waiting(&reader, &hours, err);
+	stale_list_release(&hours);
+	if (status == 0)
 		return 0;
 	published_days_release(ret);
 	return error_wrap(err, "settled");

@@ -19,7 +19,11 @@
 struct published_day {
 	int64_t start;	  /* seconds since 1970, UTC */
 	uint64_t attempt; /* 0: hours of it are published, the day is not */
-	bool complete;	  /* only late clicks change its counts */
+	/* Its counts are those of its settled hours, the watermark has passed
+	 * it, and none of its reported rows waits. */
+	bool complete;
+	/* It is over, and its counts lack what has been reported of it. */
+	bool waiting;
 };
 
 struct published_days {
@@ -27,12 +31,18 @@ struct published_days {
 	size_t count;
 };
 
+/* Days are compared with this, which is read before them. */
+struct days_reading {
+	struct progress last;
+	int64_t now;	    /* ClickHouse's clock, ms since 1970 */
+	int64_t overlap_ms; /* setting progress_overlap */
+};
+
 /* Reads the days in [from, to), whole days (seconds since 1970), that are
- * published or have published hours.  `last` was read before.  Release after
- * success. */
+ * published, have published hours, or wait.  Release after success. */
 int published_days_read(struct clickhouse *ch, int64_t from, int64_t to,
-			const struct progress *last, struct published_days *ret,
-			struct error *err);
+			const struct days_reading *reading,
+			struct published_days *ret, struct error *err);
 void published_days_release(struct published_days *days);
 
 /* Returns the time up to which (ms since 1970, the start of a day) the counts

@@ -27,7 +27,8 @@
 /* The days that a page of sort=clicks counts. */
 struct counted {
 	uint32_t since, until; /* days since 1970 */
-	json_t *waiting;       /* the unsettled days between */
+	json_t *waiting;       /* the days between of which clicks wait */
+	bool complete;	       /* only late clicks change these days */
 };
 
 /* A page while rounds of queries fill it; only the last round can complete it.
@@ -285,7 +286,8 @@ static json_t *counted_to_json(const struct counted *counted)
 
 	rfc3339_format(counted->since * CLOCK_DAY, from);
 	rfc3339_format(counted->until * CLOCK_DAY, to);
-	return json_pack("{s:s, s:s, s:O}", "from", from, "to", to, "waiting",
+	return json_pack("{s:s, s:s, s:b, s:O}", "from", from, "to", to,
+			 "complete", counted->complete, "waiting",
 			 counted->waiting);
 }
 
@@ -333,7 +335,8 @@ static int add_waiting(struct counted *counted,
 	for (size_t i = 0; i < days->count; i++) {
 		const struct published_day *day = &days->items[i];
 
-		if (!day->attempt && day->start >= counted->since * CIVIL_DAY &&
+		if ((!day->attempt || day->waiting) &&
+		    day->start >= counted->since * CIVIL_DAY &&
 		    day->start < counted->until * CIVIL_DAY &&
 		    json_array_append_new(
 			    counted->waiting,
@@ -351,26 +354,28 @@ static int read_counted(struct call *call, struct counted *counted,
 	int64_t to = counted->until * CIVIL_DAY,
 		from = to - 2 * DAYS * CIVIL_DAY;
 	struct published_days days = {0};
-	struct progress last;
+	struct days_reading reading;
 	int64_t kept;
 	int status;
 
 	if (from < 0)
 		from = 0;
 	if (call_counts_from(call, &kept, err) < 0 ||
-	    call_published(call, &last, err) < 0 ||
-	    published_days_read(call->ch, from, to, &last, &days, err) < 0)
+	    call_days_reading(call, &reading, err) < 0 ||
+	    published_days_read(call->ch, from, to, &reading, &days, err) < 0)
 		return -1;
 	if (is_first)
 		to = published_days_settled_until(
 			&days,
 			to > DAYS * CIVIL_DAY ? to - DAYS * CIVIL_DAY : 0, to,
-			&last);
+			&reading.last);
 	from = to - DAYS * CIVIL_DAY;
 	if (from < kept)
 		from = kept < to ? kept : to;
 	counted->since = (uint32_t)(from / CIVIL_DAY);
 	counted->until = (uint32_t)(to / CIVIL_DAY);
+	counted->complete = published_days_complete_until(
+				    &days, &reading.last) >= to * CLOCK_SECOND;
 	status = add_waiting(counted, &days, err);
 	published_days_release(&days);
 	return status;

@@ -25,10 +25,11 @@ static const char *const count_names[COUNTS] = {
 struct statistics {
 	int64_t from;		/* seconds since 1970 */
 	int64_t complete_until; /* ms since 1970 */
+	bool waiting;		/* a day is */
 	size_t count;
 	struct day {
 		uint64_t attempt; /* 0: not settled, nothing is known */
-		bool complete;
+		bool complete, waiting;
 		uint64_t counts[COUNTS];
 	} * days;
 };
@@ -58,18 +59,18 @@ static int find_days(struct call *call, const struct question *q,
 		     struct statistics *s, struct error *err)
 {
 	struct published_days days = {0};
-	struct progress last;
+	struct days_reading reading;
 
 	s->from = q->from;
 	s->count = (size_t)((q->to - q->from) / CIVIL_DAY);
 	s->days = calloc(s->count, sizeof(*s->days));
 	if (!s->days)
 		return error_set_nomem(err);
-	if (call_published(call, &last, err) < 0 ||
-	    published_days_read(call->ch, q->from, q->to, &last, &days, err) <
-		    0)
+	if (call_days_reading(call, &reading, err) < 0 ||
+	    published_days_read(call->ch, q->from, q->to, &reading, &days,
+				err) < 0)
 		return -1;
-	s->complete_until = published_days_complete_until(&days, &last);
+	s->complete_until = published_days_complete_until(&days, &reading.last);
 	for (size_t i = 0; i < days.count; i++) {
 		struct day *day = day_at(s, days.items[i].start);
 
@@ -77,6 +78,8 @@ static int find_days(struct call *call, const struct question *q,
 			continue;
 		day->attempt = days.items[i].attempt;
 		day->complete = days.items[i].complete;
+		day->waiting = days.items[i].waiting;
+		s->waiting |= day->waiting;
 	}
 	published_days_release(&days);
 	return 0;
@@ -118,9 +121,10 @@ static int fetch_link_days(struct call *call, const struct question *q,
 static json_t *day_to_json(const struct day *d, int64_t start)
 {
 	char name[CIVIL_NAME_MAX];
-	json_t *object =
-		json_pack("{s:s, s:b, s:b}", "day", civil_day_name(start, name),
-			  "settled", d->attempt > 0, "complete", d->complete);
+	json_t *object = json_pack("{s:s, s:b, s:b, s:b}", "day",
+				   civil_day_name(start, name), "settled",
+				   d->attempt > 0, "complete", d->complete,
+				   "waiting", d->waiting);
 
 	for (size_t i = 0; object && i < COUNTS; i++)
 		json_object_set_new(object, count_names[i],
@@ -143,13 +147,14 @@ static json_t *to_json(const struct statistics *s, const struct question *q,
 			return NULL;
 		}
 	}
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:b, s:f, s:o}", "code",
-			 link->code, "link_id", json_id(link->link_id), "from",
-			 json_time(q->from * 1000), "to",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:f, s:o}",
+			 "code", link->code, "link_id", json_id(link->link_id),
+			 "from", json_time(q->from * 1000), "to",
 			 json_time(q->to * 1000), "complete_until",
 			 json_complete_until(s->complete_until, q->to),
-			 "approximate", UNIQUE_ERROR > 0, "unique_error",
-			 UNIQUE_ERROR, "days", days);
+			 "complete", s->complete_until >= q->to * 1000,
+			 "waiting", s->waiting, "approximate", UNIQUE_ERROR > 0,
+			 "unique_error", UNIQUE_ERROR, "days", days);
 }
 
 static void day_to_csv(const struct day *d, int64_t start, struct buf *out)
@@ -162,7 +167,7 @@ static void day_to_csv(const struct day *d, int64_t start, struct buf *out)
 		if (d->attempt)
 			buf_printf(out, "%" PRIu64, d->counts[i]);
 	}
-	buf_printf(out, ",%d\r\n", d->complete);
+	buf_printf(out, ",%d,%d\r\n", d->complete, d->waiting);
 }
 
 static void to_csv(const struct statistics *s, struct buf *out)
@@ -170,7 +175,7 @@ static void to_csv(const struct statistics *s, struct buf *out)
 	buf_puts(out, "day,settled");
 	for (size_t i = 0; i < COUNTS; i++)
 		buf_printf(out, ",%s", count_names[i]);
-	buf_puts(out, ",complete\r\n");
+	buf_puts(out, ",complete,waiting\r\n");
 	for (size_t i = 0; i < s->count; i++)
 		day_to_csv(&s->days[i], s->from + (int64_t)i * CIVIL_DAY, out);
 }

@@ -71,7 +71,8 @@ def test_a_day_is_complete_once_it_is_known_that_nothing_more_comes(
 
 
 @pytest.mark.proof
-def test_late_clicks_leave_a_day_complete(aggregator, migrated, halves):
+def test_a_day_with_late_clicks_is_complete_once_it_is_settled_with_them(
+        aggregator, migrated, halves):
     made = aggregator(watermark_every="100ms")
     migrated.insert(halves[60:], partition=1, append_ms=(TO + DAY) * 1000)
     made.stop()
@@ -80,9 +81,13 @@ def test_late_clicks_leave_a_day_complete(aggregator, migrated, halves):
     made.stop()
     made = aggregator(watermark_every="100ms", resettle_every="1h")
     migrated.insert(halves[:1], append_ms=(TO + 2 * DAY) * 1000)
+    assert statistics(made) == (rfc3339(FROM), [(True, False, 100), (False, False, None)])
     eventually(lambda: ask_range(made, FROM, TO)["total"]["events"] == 101,
                what="the hour to be settled again")
-    assert statistics(made) == (rfc3339(TO), [(True, True, 100), (False, False, None)])
+    assert statistics(made) == (rfc3339(FROM), [(True, False, 100), (False, False, None)])
+    made.stop()
+    made = aggregator(watermark_every="100ms", resettle_every="0s")
+    wait_said(made, rfc3339(TO), (True, True, 101), (False, False, None))
 
 
 def test_what_begins_where_nothing_is_said_begins_where_counts_are_kept(

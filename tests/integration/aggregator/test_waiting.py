@@ -5,10 +5,10 @@ import time
 import pytest
 
 from support.asking import aggregator, ask, ask_range, settled  # noqa: F401
-from support.clicks import rfc3339, some_clicks
+from support.clicks import instant, rfc3339, some_clicks
 from support.program import eventually
 
-HOUR = 3600
+HOUR, DAY = 3600, 86400
 LOG = "import:old.log"
 NOTHING_LOST = {"answered_produced": 0, "produced_acknowledged": 0,
                 "acknowledged_stored": 0, "stored_settled": 0}
@@ -83,3 +83,49 @@ def test_what_is_lost_is_told_once_nothing_waits(aggregator, migrated, past, doc
                                    between="stored_settled") == 3,
                what="the metric to report it")
     assert "97 rows of clicks, 100 events" in wrong_lines(doctor())["rows"]
+
+
+def day_of(made, start):
+    """Returns what /v1/visit-statistics says of a day and its range."""
+    answer = ask_range(made, start, start + DAY, path="/v1/visit-statistics", link_id=1)
+    day = answer["days"][0]
+    assert (answer["complete"], answer["waiting"]) == (day["complete"], day["waiting"])
+    return day["pv"], day["complete"], day["waiting"]
+
+
+def counted_of(made):
+    return ask(made, "/v1/links", sort="clicks")["counted"]
+
+
+def test_a_day_waits_until_it_is_settled_with_what_an_import_brought(
+        aggregator, migrated):
+    """It is settled again soon after, whatever resettle_every is."""
+    today = int(time.time()) // DAY * DAY
+    day = today - 3 * DAY
+    migrated.link("code1", 1)
+    migrated.insert(some_clicks(1, 100, [(day, day + DAY)], links=(1,)), topic=LOG)
+    migrated.report([], 0, int(time.time()) * 1000)
+    made = aggregator()
+    eventually(lambda: day_of(made, day) == (100, True, False), what="the day")
+    eventually(lambda: counted_of(made)["complete"], what="the list to be complete")
+    assert made.stop() == 0
+
+    made = aggregator(settle_every="1h")  # it settles once
+    eventually(lambda: made.metric("shortloop_aggregator_settle_seconds_count") == 1)
+    migrated.insert(some_clicks(2, 40, [(day, day + DAY)], links=(1,)), topic=LOG)
+    assert day_of(made, day) == (100, False, True)
+    counted = counted_of(made)
+    assert (counted["complete"], counted["waiting"]) == (
+        False, [rfc3339(day)[:10]])
+    waiting = ask(made, "/v1/pipeline")["waiting"]
+    assert waiting["hours"]["count"] > 0
+    assert day <= instant(waiting["hours"]["oldest"]) < day + DAY
+    assert made.stop() == 0
+
+    made = aggregator(resettle_every="7d")
+    eventually(lambda: day_of(made, day) == (140, True, False), what="the day again")
+    eventually(lambda: counted_of(made)["waiting"] == [])
+    waiting = ask(made, "/v1/pipeline")["waiting"]
+    assert [(waiting[unit]["count"], waiting[unit]["oldest"], waiting[unit]["done_at"])
+            for unit in ("hours", "days")] == [(0, None, None)] * 2
+    made.wait_metric(0, "shortloop_aggregator_waiting")

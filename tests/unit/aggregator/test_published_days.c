@@ -13,8 +13,9 @@ static struct published_days make_published_days(struct published_day *items,
 
 static void counts_are_complete_up_to_the_first_day_that_is_not(void **state)
 {
-	struct published_day items[] = {
-		{10 * DAY, 5, true}, {12 * DAY, 6, false}, {13 * DAY, 7, true}};
+	struct published_day items[] = {{10 * DAY, 5, true, false},
+					{12 * DAY, 6, false, false},
+					{13 * DAY, 7, true, false}};
 	struct published_days days = make_published_days(items, 3);
 	struct progress last = {.complete_until = (14 * DAY + 7) * MS};
 
@@ -30,9 +31,9 @@ static void counts_are_complete_up_to_the_first_day_that_is_not(void **state)
 
 static void days_are_settled_up_to_the_last_that_is_published(void **state)
 {
-	struct published_day items[] = {{10 * DAY, 0, false},
-					{12 * DAY, 6, true},
-					{15 * DAY, 0, false}};
+	struct published_day items[] = {{10 * DAY, 0, false, false},
+					{12 * DAY, 6, true, false},
+					{15 * DAY, 0, false, false}};
 	struct published_days days = make_published_days(items, 3);
 	struct progress last = {.complete_until = 0};
 
