@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/settle/promise.h"
 #include "aggregator/zone/civil.h"
 #include "common/clock.h"
 #include "common/periodic.h"
@@ -25,8 +26,46 @@ struct freshness {
 	pthread_mutex_t lock;	     /* protects what follows */
 	struct fresh last;
 	struct copied_days days[COPIED_KINDS];
+	struct stale_list waiting; /* hours that are over and wait */
 	bool known;
 };
+
+/* The result of a reading of the thread. */
+struct reading {
+	struct fresh fresh;
+	struct stale_list waiting;
+	struct copied_days days[COPIED_KINDS];
+	bool changed; /* days were read */
+};
+
+/* Reads the hours that are over and wait. */
+static int read_waiting(const struct aggregator_settings *settings,
+			struct clickhouse *ch, const struct progress *last,
+			int64_t now, struct stale_list *ret, struct error *err)
+{
+	return progress_waiting_hours(
+		ch, promise_read_from(last, now, settings->progress_overlap), 0,
+		now / CLOCK_HOUR * CLOCK_HOUR / CLOCK_SECOND, ret, err);
+}
+
+/* The hours that wait are read before the attempts, by the marks of the last
+ * reading. */
+static int read_waiting_first(struct freshness *f, struct stale_list *ret,
+			      struct error *err)
+{
+	const struct fresh *last = &f->last;
+	struct progress published;
+	struct server_clock clock;
+
+	if (f->known)
+		return read_waiting(f->settings, f->ch, &last->published,
+				    fresh_now(last), ret, err);
+	if (settling_read_clock(f->ch, &clock, err) < 0 ||
+	    progress_read_last(f->ch, &published, err) < 0)
+		return -1;
+	return read_waiting(f->settings, f->ch, &published, clock.server_ms,
+			    ret, err);
+}
 
 static int read_freshness(struct freshness *f, struct fresh *ret,
 			  uint64_t *ret_marks, struct error *err)
@@ -76,21 +115,43 @@ static void keep_promise(struct fresh *found, const struct fresh *last)
 		found->promised = last->promised;
 }
 
-/* Called by the thread alone.  `days` is NULL if they did not change. */
-static void store_freshness(struct freshness *f, struct fresh *found,
-			    struct copied_days *days)
+/* Called by the thread alone. */
+static void store_freshness(struct freshness *f, struct reading *r)
 {
+	struct stale_list waiting = r->waiting;
 	struct fresh old;
 
 	pthread_mutex_lock(&f->lock);
 	old = f->last;
-	keep_promise(found, &old);
-	f->last = *found;
-	if (days)
-		swap_days(f, days);
+	keep_promise(&r->fresh, &old);
+	f->last = r->fresh;
+	r->waiting = f->waiting;
+	f->waiting = waiting;
+	if (r->changed)
+		swap_days(f, r->days);
 	f->known = true;
 	pthread_mutex_unlock(&f->lock);
 	fresh_release(&old);
+	r->fresh.marks = NULL;
+}
+
+static int read_all(struct freshness *f, struct reading *ret,
+		    uint64_t *ret_marks, struct error *err)
+{
+	if (read_waiting_first(f, &ret->waiting, err) < 0 ||
+	    read_freshness(f, &ret->fresh, ret_marks, err) < 0)
+		return -1;
+	/* Reading the days is half of the cost of a reading. */
+	ret->changed = !f->known || *ret_marks != f->marks;
+	return ret->changed ? copied_days_read_all(f->ch, ret->days, err) : 0;
+}
+
+static void release_reading(struct reading *r)
+{
+	fresh_release(&r->fresh);
+	stale_list_release(&r->waiting);
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		copied_days_release(&r->days[i]);
 }
 
 /* A later failure is reported by the settler, which queries the same server,
@@ -98,28 +159,19 @@ static void store_freshness(struct freshness *f, struct fresh *found,
 static int64_t update_freshness(struct periodic *self, void *arg)
 {
 	struct freshness *f = arg;
-	struct fresh found = {0};
-	struct copied_days days[COPIED_KINDS] = {{0}};
+	struct reading found = {.changed = false};
 	struct error err = {0};
 	uint64_t marks = 0;
-	int status = read_freshness(f, &found, &marks, &err);
-	/* Reading the days is half of the cost of a reading. */
-	bool changed = !f->known || marks != f->marks;
 
 	(void)self;
-	if (status == 0 && changed)
-		status = copied_days_read_all(f->ch, days, &err);
-	if (status == 0) {
-		store_freshness(f, &found, changed ? days : NULL);
+	if (read_all(f, &found, &marks, &err) == 0) {
+		store_freshness(f, &found);
 		f->marks = marks;
 		health_up(f->health);
-	} else {
-		if (!f->known)
-			health_down(f->health, err.text);
-		fresh_release(&found);
+	} else if (!f->known) {
+		health_down(f->health, err.text);
 	}
-	for (size_t i = 0; i < COPIED_KINDS; i++)
-		copied_days_release(&days[i]);
+	release_reading(&found);
 	return f->settings->watermark_every;
 }
 
@@ -165,6 +217,7 @@ void freshness_free(struct freshness *f)
 	watermark_reader_free(f->reader);
 	clickhouse_free(f->ch);
 	fresh_release(&f->last);
+	stale_list_release(&f->waiting);
 	for (size_t i = 0; i < COPIED_KINDS; i++)
 		copied_days_release(&f->days[i]);
 	pthread_mutex_destroy(&f->lock);
@@ -233,6 +286,41 @@ int freshness_days(struct freshness *f, enum copied which,
 		status = copy_days(&asked, from, to, ret, err);
 	copied_days_release(&asked);
 	return status;
+}
+
+static bool has_waiting(const struct stale_list *hours, int64_t from,
+			int64_t to)
+{
+	for (size_t i = 0; i < hours->count; i++)
+		if (hours->items[i].start < to &&
+		    hours->items[i].start + CLOCK_HOUR / CLOCK_SECOND > from)
+			return true;
+	return false;
+}
+
+int freshness_waits(struct freshness *f, struct clickhouse *ch, int64_t from,
+		    int64_t to, bool *ret, struct error *err)
+{
+	struct stale_list hours;
+	struct server_clock clock;
+	struct progress last;
+	bool usable;
+
+	pthread_mutex_lock(&f->lock);
+	usable = is_usable(f);
+	if (usable)
+		*ret = has_waiting(&f->waiting, from, to);
+	pthread_mutex_unlock(&f->lock);
+	if (usable)
+		return 0;
+	if (settling_read_clock(ch, &clock, err) < 0 ||
+	    progress_read_last(ch, &last, err) < 0 ||
+	    read_waiting(f->settings, ch, &last, clock.server_ms, &hours, err) <
+		    0)
+		return -1;
+	*ret = has_waiting(&hours, from, to);
+	stale_list_release(&hours);
+	return 0;
 }
 
 int freshness_get_marks(struct freshness *f, struct fresh *ret,

@@ -45,6 +45,15 @@ int freshness_days(struct freshness *f, enum copied which,
 		   struct clickhouse *ch, int64_t from, int64_t to,
 		   struct copied_days *ret, struct error *err);
 
+/*
+ * Returns whether an hour that is over and touches [from, to) (seconds) waits
+ * to be settled: then counts of that range lack clicks that are stored.  It was
+ * found before the last result, so that hours which were settled in between
+ * wait, too.  Without a recent result, `ch` is queried.
+ */
+int freshness_waits(struct freshness *f, struct clickhouse *ch, int64_t from,
+		    int64_t to, bool *ret, struct error *err);
+
 /* Like freshness_get with what each partition reported, of any age; an error
  * before the first result.  Release with fresh_release. */
 int freshness_get_marks(struct freshness *f, struct fresh *ret,

@@ -563,6 +563,8 @@ static int clicks_fetch(struct call *call, const struct question *q,
 		status = owner_question_check(q, call->access, err);
 	scope.bounded = !access_sees_all(call->access);
 	if (status < 0 || call_check_counts(call, q->from, err) < 0 ||
+	    freshness_waits(call->freshness, call->ch, q->from, q->to,
+			    &ret->waits, err) < 0 ||
 	    prepare_buckets(call, q, ret, err) < 0)
 		return -1;
 	if (ret->link.link_id)

@@ -136,6 +136,10 @@ static json_t *head_to_json(const struct question *q,
 	json_object_set_new(answer, "unique_error", json_real(a->unique_error));
 	json_object_set_new(answer, "complete_until",
 			    json_complete_until(a->complete_until, q->to));
+	json_object_set_new(
+		answer, "complete",
+		json_boolean(!a->waits && a->complete_until >= q->to * 1000));
+	json_object_set_new(answer, "waiting", json_boolean(a->waits));
 	return answer;
 }
 

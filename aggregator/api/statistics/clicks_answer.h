@@ -28,6 +28,7 @@ struct clicks_answer {
 	bool lower_bound;    /* true: hours left values out of groups */
 	double unique_error; /* error of visitors and ips; 0: they are exact */
 	int64_t complete_until; /* ms; 0: not known */
+	bool waits; /* stored clicks of the range may not be counted yet */
 };
 
 void clicks_answer_release(struct clicks_answer *a);

@@ -43,8 +43,9 @@ struct top {
 	struct owner_answer owners; /* if it has days, they answer */
 	struct total_answer total;  /* used unless of_rows */
 	int64_t complete_until;	    /* ms since 1970 */
-	bool lower_bound;	    /* true: hours left links out */
-	struct top_link *links;	    /* the busiest first */
+	bool waits; /* stored clicks of the ranges may not be counted yet */
+	bool lower_bound;	/* true: hours left links out */
+	struct top_link *links; /* the busiest first */
 	size_t count;
 	struct top_link **by_id; /* ascending */
 };
@@ -410,7 +411,9 @@ static int prepare_count_source(struct top *t, struct error *err)
 	if (t->q->by_growth)
 		t->read.from = t->q->from > length ? t->q->from - length : 0;
 	if (owner_question_check(t->q, t->call->access, err) < 0 ||
-	    call_check_counts(t->call, t->read.from, err) < 0)
+	    call_check_counts(t->call, t->read.from, err) < 0 ||
+	    freshness_waits(t->call->freshness, t->call->ch, t->read.from,
+			    t->q->to, &t->waits, err) < 0)
 		return -1;
 	t->scope.bounded = !access_sees_all(t->call->access);
 	t->of_rows = t->scope.bounded || t->q->filters.count;
@@ -461,14 +464,15 @@ static json_t *to_json(const struct top *t)
 			return NULL;
 		}
 	}
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:o}", "tz",
-			 zone_name(q->zone), "from",
-			 zone_format(q->zone, q->from, from), "to",
-			 zone_format(q->zone, q->to, to), "bots",
-			 bots_mode_name(q->bots), "sort",
-			 q->by_growth ? "growth" : "clicks", "complete_until",
-			 json_complete_until(t->complete_until, q->to),
-			 "lower_bound", t->lower_bound, "links", links);
+	return json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:b, s:b, s:o}", "tz",
+		zone_name(q->zone), "from", zone_format(q->zone, q->from, from),
+		"to", zone_format(q->zone, q->to, to), "bots",
+		bots_mode_name(q->bots), "sort",
+		q->by_growth ? "growth" : "clicks", "complete_until",
+		json_complete_until(t->complete_until, q->to), "complete",
+		!t->waits && t->complete_until >= q->to * 1000, "waiting",
+		t->waits, "lower_bound", t->lower_bound, "links", links);
 }
 
 int route_top(struct call *call, struct error *err)

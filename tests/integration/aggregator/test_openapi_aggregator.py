@@ -223,8 +223,9 @@ SEEN = {
     "GET /openapi.json": {200, 304},
 }
 # Members that have no value here: no day was dropped, no redirector reported, no hour
-# has more values than are kept.
-NEVER = {"rows_from", "counts_from", "counted_from", "gaps", "kept_at", "lower_bound"}
+# has more values than are kept, nothing waits.
+NEVER = {"rows_from", "counts_from", "counted_from", "gaps", "kept_at", "lower_bound",
+         "waiting"}
 OWN = {"GET /v1/clicks", "GET /v1/links", "GET /v1/values", "GET /v1/links/{code}/summary",
        "GET /v1/summary", "GET /v1/top", "GET /v1/visit-statistics",
        "GET /v1/export/clicks"}

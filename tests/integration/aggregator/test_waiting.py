@@ -129,3 +129,161 @@ def test_a_day_waits_until_it_is_settled_with_what_an_import_brought(
     assert [(waiting[unit]["count"], waiting[unit]["oldest"], waiting[unit]["done_at"])
             for unit in ("hours", "days")] == [(0, None, None)] * 2
     made.wait_metric(0, "shortloop_aggregator_waiting")
+
+
+# --- an import while the aggregator runs -----------------------------------------------
+
+MONTH = instant("2026-09-01T00:00:00Z")
+DAYS = [MONTH + n * DAY for n in (0, 1, 14, 29)]
+
+
+def figures(made, start, end):
+    """Returns what each view says of the link in [start, end), as (complete, count)."""
+    clicks = ask_range(made, start, end, link_id=1, bots="include")
+    everything = ask_range(made, start, end, bots="include")
+    days = ask_range(made, start, end, path="/v1/visit-statistics", link_id=1)
+    return {
+        "clicks of the link": (clicks["complete"], clicks["total"]["events"]),
+        "clicks of all": (everything["complete"], everything["total"]["events"]),
+        "top": top_of(made, start, end),
+        "days": (days["complete"], sum(day["pv"] or 0 for day in days["days"])),
+    }
+
+
+def top_of(made, start, end):
+    top = ask_range(made, start, end, path="/v1/top", bots="include")
+    return top["complete"], sum(link["events"] for link in top["links"])
+
+
+class Import:
+    """Events of old days in steps, each a part of every day, and what is right after
+    each step: of a day all of its steps so far, of all days their sum."""
+
+    def __init__(self, seed, steps, count):
+        self.steps = [[row for n, day in enumerate(DAYS)
+                       for row in some_clicks(seed + 10 * step + n, count,
+                                              [(day, day + DAY)], links=(1,))]
+                      for step in range(steps)]
+        self.done = 0
+
+    def states(self, start, end):
+        """Returns the count of [start, end) after each step."""
+        counts, total = [0], 0
+        for rows in self.steps:
+            total += sum(start <= row["ts_ms"] // 1000 < end for row in rows)
+            counts.append(total)
+        return counts
+
+    def insert(self, migrated):
+        migrated.insert(self.steps[self.done], topic=LOG,
+                        append_ms=int(time.time() * 1000))
+        self.done += 1
+
+
+class Watcher:
+    """Polls every view of each day and of the month, and checks what they say."""
+
+    def __init__(self, made, work):
+        self.made, self.work = made, work
+        self.ranges = [(day, day + DAY) for day in DAYS] + [(MONTH, MONTH + 30 * DAY)]
+        self.seen = {}  # the last count by view and range
+
+    def look(self, inserted, settled=False):
+        """`inserted`: steps that were stored before; those after it are not."""
+        for start, end in self.ranges:
+            states = self.work.states(start, end)
+            for view, (complete, count) in figures(self.made, start, end).items():
+                self.check(view, start, end, complete, count, states, inserted)
+                assert not settled or (complete, count) == (True, states[inserted])
+
+    def check(self, view, start, end, complete, count, states, inserted):
+        said = f"{view} of {rfc3339(start)}: {count}, complete: {complete}, of {states}"
+        is_day = end == start + DAY
+        # A day of a link is of one attempt: it has a state, and none between two.
+        if view == "days" and is_day:
+            assert count in states[:inserted + 1], said
+        assert count <= states[inserted], said
+        assert count >= self.seen.get((view, start, end), 0), said
+        self.seen[view, start, end] = count
+        if complete:
+            # The answers of one table of hours are as of the last reading of reports.
+            right = states[inserted:inserted + 1] if view == "days" else states
+            assert count in right, said
+
+
+@pytest.fixture
+def watched(migrated, aggregator):
+    def make(work, **settings):
+        migrated.link("code1", 1)
+        work.insert(migrated)
+        migrated.report([], 0, int(time.time() * 1000))
+        made = aggregator(watermark_every="100ms", late_window="1h", **settings)
+        eventually(lambda: all(complete and count == work.states(*whole)[1] for
+                               complete, count in figures(made, *whole).values()),
+                   120, what="the first step to be settled")
+        eventually(lambda: made.metric("shortloop_aggregator_sealed_days_total")
+                   == len(DAYS), 120, what="the days to be sealed")
+        return made
+    whole = (MONTH, MONTH + 30 * DAY)
+    return make
+
+
+def assert_nothing_is_lost(made):
+    """No hour of the days has lost anything, whatever waits of it."""
+    for day in DAYS:
+        answer = ask(made, "/v1/reconciliation", **{
+            "from": rfc3339(day), "to": rfc3339(day + DAY)})
+        assert [hour["lost"] for hour in answer["hours"]
+                if hour["lost"] != NOTHING_LOST] == []
+
+
+def settle_all(made, watcher, work):
+    """Polls until everything is settled."""
+    def settled():
+        watcher.look(work.done)
+        assert_nothing_is_lost(made)
+        waiting = ask(made, "/v1/pipeline")["waiting"]
+        return not waiting["hours"]["count"] and not waiting["days"]["count"]
+    eventually(settled, 180, what="everything to be settled")
+    eventually(lambda: all(complete for complete, _ in figures(
+        made, MONTH, MONTH + 30 * DAY).values()), what="all to be complete")
+    watcher.look(work.done, settled=True)
+
+
+@pytest.mark.proof
+def test_no_view_calls_complete_what_an_import_still_changes(
+        migrated, watched, doctor):
+    work = Import(seed=100, steps=4, count=60)
+    made = watched(work)
+    watcher = Watcher(made, work)
+    watcher.look(1, settled=True)
+    while work.done < len(work.steps):
+        work.insert(migrated)
+        watcher.look(work.done)
+        assert_nothing_is_lost(made)
+        assert wrong_lines(doctor()) == {}
+        watcher.look(work.done)
+    settle_all(made, watcher, work)
+    assert wrong_lines(doctor()) == {}
+    assert migrated.clickhouse.value("SELECT count() FROM clicks") == \
+        work.states(MONTH, MONTH + 30 * DAY)[-1]
+
+
+@pytest.mark.proof
+def test_a_loss_while_rows_wait_is_told_once_they_are_settled(
+        aggregator, migrated, past, doctor):
+    made = aggregator()
+    eventually(lambda: reconciled(made, past)["complete"], what="the hour to be complete")
+    assert made.stop() == 0
+    made = aggregator(settle_every="1h", reconcile_every="1h")
+    eventually(lambda: made.metric("shortloop_aggregator_settle_seconds_count") == 1)
+    migrated.clickhouse.query("ALTER TABLE clicks DELETE WHERE offset < 3 "
+                              "SETTINGS mutations_sync = 1")
+    migrated.insert(some_clicks(2, 40, [(past, past + HOUR)], links=(1,)), topic=LOG)
+    assert reconciled(made, past)["lost"] == NOTHING_LOST
+    assert made.stop() == 0
+
+    made = aggregator()
+    # It is held back, with what had been settled of it.
+    eventually(lambda: reconciled(made, past)["lost"]["stored_settled"] == 37)
+    assert wrong_lines(doctor())["held back"].startswith("1 hour ")
