@@ -5,9 +5,12 @@
 #include "aggregator/api/call.h"
 #include "aggregator/api/caller_params.h"
 #include "aggregator/api/published_days.h"
+#include "aggregator/api/statistics/clicks_sql.h"
 #include "aggregator/api/statistics/question.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
+#include "common/clock.h"
 
 /* The default number of days. */
 #define DAYS INT64_C(30)
@@ -19,17 +22,25 @@
 enum {
 	COUNTS = 7
 };
-static const char *const count_names[COUNTS] = {
-	"pv", "uv", "ip", "human_uv", "human_ip", "effective", "ineffective"};
+static const struct day_count {
+	const char *name;
+	bool is_distinct;
+} day_counts[COUNTS] = {{"pv", false},	       {"uv", true},
+			{"ip", true},	       {"human_uv", true},
+			{"human_ip", true},    {"effective", false},
+			{"ineffective", false}};
 
 struct statistics {
 	int64_t from;		/* seconds since 1970 */
 	int64_t complete_until; /* ms since 1970 */
 	bool waiting;		/* a day is */
+	int64_t now;		/* ClickHouse's clock, ms since 1970 */
+	bool no_visitors;	/* of provisional days: they have many rows */
 	size_t count;
 	struct day {
-		uint64_t attempt; /* 0: not settled, nothing is known */
+		uint64_t attempt; /* 0: not settled */
 		bool complete, waiting;
+		bool provisional; /* not settled, and counted in rows */
 		uint64_t counts[COUNTS];
 	} * days;
 };
@@ -70,6 +81,7 @@ static int find_days(struct call *call, const struct question *q,
 	    published_days_read(call->ch, q->from, q->to, &reading, &days,
 				err) < 0)
 		return -1;
+	s->now = reading.now;
 	s->complete_until = published_days_complete_until(&days, &reading.last);
 	for (size_t i = 0; i < days.count; i++) {
 		struct day *day = day_at(s, days.items[i].start);
@@ -85,6 +97,89 @@ static int find_days(struct call *call, const struct question *q,
 	return 0;
 }
 
+/* --- days that are not settled --------------------------------------------
+ *
+ * Today, and yesterday until it is settled, are counted in rows: their figures
+ * are provisional.
+ */
+
+/* Marks these days; returns the first, or -1 if there is none. */
+static int64_t mark_provisional(struct statistics *s)
+{
+	int64_t today = s->now / CLOCK_DAY * CIVIL_DAY, first = -1;
+
+	for (int64_t start = today; start >= today - CIVIL_DAY;
+	     start -= CIVIL_DAY) {
+		struct day *day = day_at(s, start);
+
+		if (!day || day->attempt)
+			continue;
+		day->provisional = true;
+		first = start;
+	}
+	return first;
+}
+
+static void put_rows_query(struct buf *sql, const struct question *open)
+{
+	static const char text[] =
+#include "aggregator/sql/visit_days_of_rows.sql.inc"
+		;
+	const struct clicks_scope scope = {.link = true};
+	struct buf rows = {0};
+
+	clicks_sql_from_rows(&rows, open, &scope);
+	const struct statement_blank blanks[] = {
+		{"rows", statement_piece(sql, &rows)}, {NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+	buf_free(&rows);
+}
+
+/* Visitors are exact or null, as those of settled days are exact. */
+static int check_size(struct call *call, const struct clickhouse_param *params,
+		      struct statistics *s, struct error *err)
+{
+	static const char sql[] =
+#include "aggregator/sql/rows_of_link.sql.inc"
+		;
+	uint64_t rows = 0;
+
+	if (clickhouse_numbers(call->ch, sql, params, &rows, 1, err) < 0)
+		return -1;
+	s->no_visitors =
+		rows > (uint64_t)call->config->aggregator.exact_rows_max;
+	return 0;
+}
+
+static int fetch_provisional(struct call *call, const struct question *q,
+			     struct clickhouse_param *params, char from[24],
+			     struct statistics *s, struct error *err)
+{
+	struct question open = *q;
+	struct buf sql = {0};
+	int status;
+
+	open.from = mark_provisional(s);
+	if (open.from < 0)
+		return 0;
+	open.marked = call->marked;
+	snprintf(from, 24, "%" PRId64, open.from);
+	if (check_size(call, params, s, err) < 0)
+		return -1;
+	put_rows_query(&sql, &open);
+	status =
+		buf_cstr(&sql)
+			? clickhouse_rows(call->ch, sql.data, params,
+					  clickhouse_number_columns(2 + COUNTS),
+					  take_counts, s, err)
+			: error_set_nomem(err);
+	buf_free(&sql);
+	return status;
+}
+
+/* -------------------------------------------------------------------------- */
+
 /* A link without a row on a published day had no visits then.  Rows of an
  * attempt stay for keep_superseded after another one was published. */
 static int fetch_link_days(struct call *call, const struct question *q,
@@ -97,7 +192,7 @@ static int fetch_link_days(struct call *call, const struct question *q,
 	struct caller_params caller;
 	char id[24], from[24], to[24];
 	int status = caller_params_of(&caller, call->access, err);
-	const struct clickhouse_param params[] = {
+	struct clickhouse_param params[] = {
 		{"param_link_id", id}, {"param_from", from}, {"param_to", to},
 		caller.items[0],       caller.items[1],	     caller.items[2],
 		caller.items[3],       {NULL, NULL}};
@@ -111,6 +206,8 @@ static int fetch_link_days(struct call *call, const struct question *q,
 		status = clickhouse_rows(call->ch, sql, params,
 					 clickhouse_number_columns(2 + COUNTS),
 					 take_counts, s, err);
+	if (status == 0)
+		status = fetch_provisional(call, q, params, from, s, err);
 	caller_params_release(&caller);
 	return status;
 }
@@ -118,18 +215,25 @@ static int fetch_link_days(struct call *call, const struct question *q,
 /* --- the answer -----------------------------------------------------------
  */
 
-static json_t *day_to_json(const struct day *d, int64_t start)
+static bool is_known(const struct statistics *s, const struct day *d, size_t i)
+{
+	return d->attempt || (d->provisional &&
+			      !(s->no_visitors && day_counts[i].is_distinct));
+}
+
+static json_t *day_to_json(const struct statistics *s, const struct day *d,
+			   int64_t start)
 {
 	char name[CIVIL_NAME_MAX];
-	json_t *object = json_pack("{s:s, s:b, s:b, s:b}", "day",
-				   civil_day_name(start, name), "settled",
-				   d->attempt > 0, "complete", d->complete,
-				   "waiting", d->waiting);
+	json_t *object = json_pack(
+		"{s:s, s:b, s:b, s:b, s:b}", "day", civil_day_name(start, name),
+		"settled", d->attempt > 0, "provisional", d->provisional,
+		"complete", d->complete, "waiting", d->waiting);
 
 	for (size_t i = 0; object && i < COUNTS; i++)
-		json_object_set_new(object, count_names[i],
-				    d->attempt ? json_count(d->counts[i])
-					       : json_null());
+		json_object_set_new(object, day_counts[i].name,
+				    is_known(s, d, i) ? json_count(d->counts[i])
+						      : json_null());
 	return object;
 }
 
@@ -142,7 +246,7 @@ static json_t *to_json(const struct statistics *s, const struct question *q,
 		int64_t start = s->from + (int64_t)i * CIVIL_DAY;
 
 		if (json_array_append_new(
-			    days, day_to_json(&s->days[i], start)) < 0) {
+			    days, day_to_json(s, &s->days[i], start)) < 0) {
 			json_decref(days);
 			return NULL;
 		}
@@ -157,27 +261,30 @@ static json_t *to_json(const struct statistics *s, const struct question *q,
 			 "unique_error", UNIQUE_ERROR, "days", days);
 }
 
-static void day_to_csv(const struct day *d, int64_t start, struct buf *out)
+static void day_to_csv(const struct statistics *s, const struct day *d,
+		       int64_t start, struct buf *out)
 {
 	char name[CIVIL_NAME_MAX];
 
 	buf_printf(out, "%s,%d", civil_day_name(start, name), d->attempt > 0);
 	for (size_t i = 0; i < COUNTS; i++) {
 		buf_putc(out, ',');
-		if (d->attempt)
+		if (is_known(s, d, i))
 			buf_printf(out, "%" PRIu64, d->counts[i]);
 	}
-	buf_printf(out, ",%d,%d\r\n", d->complete, d->waiting);
+	buf_printf(out, ",%d,%d,%d\r\n", d->complete, d->waiting,
+		   d->provisional);
 }
 
 static void to_csv(const struct statistics *s, struct buf *out)
 {
 	buf_puts(out, "day,settled");
 	for (size_t i = 0; i < COUNTS; i++)
-		buf_printf(out, ",%s", count_names[i]);
-	buf_puts(out, ",complete,waiting\r\n");
+		buf_printf(out, ",%s", day_counts[i].name);
+	buf_puts(out, ",complete,waiting,provisional\r\n");
 	for (size_t i = 0; i < s->count; i++)
-		day_to_csv(&s->days[i], s->from + (int64_t)i * CIVIL_DAY, out);
+		day_to_csv(s, &s->days[i], s->from + (int64_t)i * CIVIL_DAY,
+			   out);
 }
 
 /* --- the question ---------------------------------------------------------

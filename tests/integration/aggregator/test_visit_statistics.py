@@ -6,11 +6,12 @@ import time
 import pytest
 import requests
 
-from support.asking import aggregator, ask, ask_range  # noqa: F401
-from support.clicks import instant, rfc3339, some_clicks
+from support.asking import aggregator, ask, ask_range, settled  # noqa: F401
+from support.clicks import counted, instant, rfc3339, some_clicks
 from support.program import eventually
 
 DAY = 86400
+COUNTS = ("pv", "uv", "ip", "human_uv", "human_ip", "effective", "ineffective")
 FROM = instant("2026-10-24T00:00:00Z")
 TO = FROM + 2 * DAY
 
@@ -88,6 +89,45 @@ def test_a_day_with_late_clicks_is_complete_once_it_is_settled_with_them(
     made.stop()
     made = aggregator(watermark_every="100ms", resettle_every="0s")
     wait_said(made, rfc3339(TO), (True, True, 101), (False, False, None))
+
+
+@pytest.mark.proof
+def test_today_is_counted_as_it_is_until_it_is_settled(aggregator, migrated):
+    today = int(time.time()) // DAY * DAY
+    if not 60 < time.time() - today < DAY - 600:
+        pytest.skip("midnight is too near")
+    migrated.link("code1", 1)
+    rows = {start: some_clicks(52, 80, [(start, min(start + DAY, int(time.time())))],
+                               links=(1, 2)) for start in (today - DAY, today)}
+    made = aggregator(watermark_every="100ms", day_grace="7d")
+
+    def days(**params):
+        return ask_range(made, today - 2 * DAY, today + 2 * DAY,
+                         path="/v1/visit-statistics", link_id=1, **params)["days"]
+    for start in rows:
+        migrated.insert(rows[start], append_ms=int(time.time() * 1000))
+    settled(made, 160, today - DAY, today + DAY)
+    before, *known, after = days()
+    for day in (before, after):
+        assert (day["provisional"], day["settled"], day["pv"]) == (False, False, None)
+    for day, start in zip(known, rows):
+        mine = [row for row in rows[start] if row["link_id"] == 1]
+        everybody, people = counted(mine, "include"), counted(mine)
+        assert (day["provisional"], day["settled"], day["complete"], day["waiting"]) == (
+            True, False, False, start < today)
+        assert [day[name] for name in COUNTS] == [
+            len(mine), everybody["visitors"], everybody["ips"], people["visitors"],
+            people["ips"], people["humans"], len(mine) - people["humans"]]
+    assert made.stop() == 0
+
+    # The figures are the same once yesterday is settled; there are visitors up to a limit.
+    made = aggregator(watermark_every="100ms", day_grace="0s", exact_rows_max=10)
+    yesterday, now = eventually(lambda: (found := days()[1:3])[0]["settled"] and found,
+                                what="yesterday to be settled")
+    assert [yesterday[name] for name in COUNTS] == [known[0][name] for name in COUNTS]
+    assert not yesterday["provisional"]
+    assert [now[name] for name in COUNTS if now[name] is not None] == [
+        known[1][name] for name in ("pv", "effective", "ineffective")]
 
 
 def test_what_begins_where_nothing_is_said_begins_where_counts_are_kept(
