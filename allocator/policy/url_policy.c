@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/policy/domain_list.h"
-#include "allocator/policy/url_parts.h"
+#include "common/domain_list.h"
 #include "common/uri.h"
+#include "common/url_parts.h"
 
 struct lists {
 	struct domain_list *allow, *deny; /* NULL: there is none */

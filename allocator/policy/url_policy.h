@@ -12,7 +12,7 @@
  *  - a host that is on the allow list, if there is one, and not on the deny
  *    list.  A listed app scheme has no domain and is allowed as it is.
  *
- * Lists are files (allocator/policy/domain_list.h).  They are read again on
+ * Lists are files (common/domain_list.h).  They are read again on
  * request; meanwhile other threads check with the old ones.
  */
 #ifndef ALLOCATOR_POLICY_URL_POLICY_H

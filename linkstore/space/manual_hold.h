@@ -11,11 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/app/operator.h"
 #include "common/redis/redis.h"
 #include "linkstore/linkstore.h"
 #include "linkstore/range.h"
 
-#define HOLD_WHO_MAX	64 /* both including NUL */
+#define HOLD_WHO_MAX	OPERATOR_NAME_MAX /* both including NUL */
 #define HOLD_REASON_MAX 201
 
 struct hold_request {

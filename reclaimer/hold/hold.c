@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/app/operator.h"
 #include "common/output.h"
 #include "linkstore/space/manual_hold.h"
 #include "linkstore/space/space_record.h"
 #include "reclaimer/hold/block_arg.h"
-#include "reclaimer/hold/operator.h"
 #include "reclaimer/session.h"
 
 /* --- the request -------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/app/operator.h"
 #include "common/bar.h"
 #include "common/clock.h"
 #include "common/output.h"
@@ -13,7 +14,6 @@
 #include "linkstore/block/link_check.h"
 #include "linkstore/space/safety_check.h"
 #include "linkstore/space/space_record.h"
-#include "reclaimer/hold/operator.h"
 #include "reclaimer/session.h"
 #include "reclaimer/verify/archive_links.h"
 #include "reclaimer/verify/repair.h"
@@ -370,7 +370,7 @@ static int repair_survey_findings(struct verify *v, struct survey *s,
 				  struct verify_result *result,
 				  struct error *err)
 {
-	char who[HOLD_WHO_MAX];
+	char who[OPERATOR_NAME_MAX];
 	struct repair r = {
 		.survey = s,
 		.lock = s->lock,

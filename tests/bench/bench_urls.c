@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/policy/domain_list.h"
 #include "allocator/policy/url_policy.h"
 #include "common/clock.h"
+#include "common/domain_list.h"
 
 #define URLS  1024
 #define HOSTS 262144 /* too many for caches to help */

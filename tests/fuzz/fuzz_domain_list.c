@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "allocator/policy/domain_list.h"
+#include "common/domain_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

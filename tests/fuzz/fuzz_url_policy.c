@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "allocator/policy/url_parts.h"
 #include "allocator/policy/url_policy.h"
+#include "common/url_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

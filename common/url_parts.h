@@ -1,6 +1,6 @@
-/* url_parts.h - the parts of a URL that a policy checks. */
-#ifndef ALLOCATOR_POLICY_URL_PARTS_H
-#define ALLOCATOR_POLICY_URL_PARTS_H
+/* url_parts.h - the parts of a URL, as browsers read them. */
+#ifndef COMMON_URL_PARTS_H
+#define COMMON_URL_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

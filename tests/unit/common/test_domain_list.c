@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "allocator/policy/domain_list.h"
+#include "common/domain_list.h"
 
 static struct domain_list *load_list(const char *text)
 {

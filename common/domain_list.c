@@ -1,4 +1,4 @@
-#include "allocator/policy/domain_list.h"
+#include "common/domain_list.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -122,20 +122,46 @@ static int index_pool(struct domain_list *list, size_t entries,
 		list->offsets[p.slot] = (uint32_t)at;
 		list->count++;
 	}
+	give_back_room(&list->pool);
 	return 0;
 }
 
-static int append_entry(struct domain_list *list, const struct host *host,
-			unsigned char how, struct error *err)
+static int append_entry(struct domain_list *list, const struct listed_domain *d,
+			struct error *err)
 {
-	const unsigned char head[ENTRY_HEAD] = {(unsigned char)host->len, how};
+	const unsigned char head[ENTRY_HEAD] = {
+		(unsigned char)d->host.len,
+		d->and_below ? EXACT | BELOW : EXACT,
+	};
 
-	if (list->pool.len + ENTRY_HEAD + host->len > UINT32_MAX)
+	if (list->pool.len + ENTRY_HEAD + d->host.len > UINT32_MAX)
 		return error_set(err, ERROR_INPUT,
 				 "the list has more than 4 GiB of names");
 	buf_append(&list->pool, head, sizeof(head));
-	buf_append(&list->pool, host->text, host->len);
+	buf_append(&list->pool, d->host.text, d->host.len);
 	return list->pool.failed ? error_set_nomem(err) : 0;
+}
+
+int listed_domain_parse(const char *text, size_t len, struct listed_domain *ret,
+			struct error *err)
+{
+	struct listed_domain d = {.and_below = len > 0 && *text == '.'};
+
+	if (host_parse(text + d.and_below, len - d.and_below, &d.host, err) < 0)
+		return -1;
+	if (d.and_below && d.host.kind != HOST_NAME)
+		return error_set(err, ERROR_INPUT,
+				 "nothing is below an address: write it "
+				 "without the dot");
+	*ret = d;
+	return 0;
+}
+
+void listed_domain_put(const struct listed_domain *domain,
+		       char ret[DOMAIN_TEXT_MAX])
+{
+	snprintf(ret, DOMAIN_TEXT_MAX, "%s%s", domain->and_below ? "." : "",
+		 domain->host.text);
 }
 
 /* Returns 1 for a domain, 0 for a blank or a comment. */
@@ -143,8 +169,7 @@ static int read_line(struct domain_list *list, const char *line, size_t len,
 		     struct error *err)
 {
 	const char *comment = memchr(line, '#', len);
-	unsigned char how = EXACT;
-	struct host host;
+	struct listed_domain domain;
 
 	if (comment)
 		len = (size_t)(comment - line);
@@ -154,18 +179,9 @@ static int read_line(struct domain_list *list, const char *line, size_t len,
 		len--;
 	if (len == 0)
 		return 0;
-	if (*line == '.') {
-		how = EXACT | BELOW;
-		line++;
-		len--;
-	}
-	if (host_parse(line, len, &host, err) < 0)
+	if (listed_domain_parse(line, len, &domain, err) < 0)
 		return -1;
-	if (how & BELOW && host.kind != HOST_NAME)
-		return error_set(err, ERROR_INPUT,
-				 "nothing is below an address: write it "
-				 "without the dot");
-	return append_entry(list, &host, how, err) < 0 ? -1 : 1;
+	return append_entry(list, &domain, err) < 0 ? -1 : 1;
 }
 
 static int read_lines(struct domain_list *list, FILE *file, const char *path,
@@ -189,27 +205,32 @@ static int read_lines(struct domain_list *list, FILE *file, const char *path,
 	if (ferror(file))
 		return error_set(err, ERROR_CONFIG, "%s: cannot be read: %s",
 				 path, strerror(errno));
-	if (index_pool(list, entries, err) < 0)
-		return -1;
-	give_back_room(&list->pool);
-	return 0;
+	return index_pool(list, entries, err);
 }
 
-struct domain_list *domain_list_load(const char *path, struct error *err)
+static struct domain_list *list_new(struct error *err)
 {
 	struct domain_list *list = calloc(1, sizeof(*list));
-	struct error why;
-	FILE *file;
-	int status;
 
 	if (!list) {
 		error_set_nomem(err);
 		return NULL;
 	}
-	if (hash_key_make(&list->hash_key, err)) {
-		domain_list_free(list);
+	if (hash_key_make(&list->hash_key, err) == 0)
+		return list;
+	free(list);
+	return NULL;
+}
+
+struct domain_list *domain_list_load(const char *path, struct error *err)
+{
+	struct domain_list *list = list_new(err);
+	struct error why;
+	FILE *file;
+	int status;
+
+	if (!list)
 		return NULL;
-	}
 	file = plain_file_stream(path, &why);
 	if (file) {
 		status = read_lines(list, file, path, err);
@@ -218,6 +239,31 @@ struct domain_list *domain_list_load(const char *path, struct error *err)
 		status = error_set(err, ERROR_CONFIG, "%s: %s", path, why.text);
 	}
 	if (status == 0)
+		return list;
+	domain_list_free(list);
+	return NULL;
+}
+
+static int append_texts(struct domain_list *list, const char *const *texts,
+			size_t count, struct error *err)
+{
+	struct listed_domain domain;
+
+	for (size_t i = 0; i < count; i++) {
+		if (listed_domain_parse(texts[i], strlen(texts[i]), &domain,
+					err) < 0 ||
+		    append_entry(list, &domain, err) < 0)
+			return -1;
+	}
+	return index_pool(list, count, err);
+}
+
+struct domain_list *domain_list_of(const char *const *texts, size_t count,
+				   struct error *err)
+{
+	struct domain_list *list = list_new(err);
+
+	if (!list || append_texts(list, texts, count, err) == 0)
 		return list;
 	domain_list_free(list);
 	return NULL;

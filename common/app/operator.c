@@ -1,4 +1,4 @@
-#include "reclaimer/hold/operator.h"
+#include "common/app/operator.h"
 
 #include "common/host_name.h"
 #include <ctype.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void operator_name(char who[HOLD_WHO_MAX])
+void operator_name(char who[OPERATOR_NAME_MAX])
 {
 	const char *name = getenv("SUDO_USER");
 	struct passwd entry, *found = NULL;
@@ -24,7 +24,7 @@ void operator_name(char who[HOLD_WHO_MAX])
 			name = entry.pw_name;
 	}
 	host_name(host, sizeof(host), "");
-	snprintf(who, HOLD_WHO_MAX, "%.30s@%.32s", name, host);
+	snprintf(who, OPERATOR_NAME_MAX, "%.30s@%.32s", name, host);
 	for (char *p = who; *p; p++)
 		if (!isgraph((unsigned char)*p))
 			*p = '_';

@@ -1,4 +1,4 @@
-#include "allocator/policy/url_parts.h"
+#include "common/url_parts.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -2,12 +2,12 @@
  * operator.h - the name of the person who runs the command, also behind sudo;
  * for the record, not for authentication.
  */
-#ifndef RECLAIMER_HOLD_OPERATOR_H
-#define RECLAIMER_HOLD_OPERATOR_H
+#ifndef COMMON_APP_OPERATOR_H
+#define COMMON_APP_OPERATOR_H
 
-#include "linkstore/space/manual_hold.h"
+#define OPERATOR_NAME_MAX 64 /* including its NUL */
 
 /* Writes "ann@host", without spaces or control characters. */
-void operator_name(char who[HOLD_WHO_MAX]);
+void operator_name(char ret[OPERATOR_NAME_MAX]);
 
 #endif
