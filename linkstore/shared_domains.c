@@ -7,15 +7,13 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/periodic.h"
 #include "linkstore/command.h"
+#include "linkstore/redis_watch.h"
 #include "linkstore/scripts.h"
 
 #define LOOK_EVERY_MS CLOCK_SECOND
 /* The highest integer that Lua counts exactly. */
 #define REVISION_MAX ((UINT64_C(1) << 53) - 1)
-/* Limit for each step of a poll, so that the thread can be ended. */
-#define STEP_MAX_MS 2000
 
 /* --- Redis ---------------------------------------------------------------- */
 
@@ -140,16 +138,12 @@ int shared_domains_write(struct redis *redis, const struct linkstore *store,
 
 struct shared_domains_watch {
 	struct shared_domains_options options;
-	struct redis_config config;
-	struct redis *redis;
-	struct periodic *thread;
+	struct redis_watch *watch;
 	_Atomic bool again;
 	/* Used by the thread only: */
 	struct shared_domains used; /* the last accepted domains */
 	uint64_t refused;	    /* a later, refused revision; 0: none */
 	char reason[256];	    /* reason of the refusal */
-	bool has_looked;
-	char told[sizeof(((struct error *)0)->text)]; /* reported error or "" */
 };
 
 static int offer_domains(const struct shared_domains_watch *w,
@@ -170,13 +164,13 @@ static void take_again(const struct shared_domains_watch *w)
 }
 
 /* *ret_taken: the domains are in use from now on. */
-static int take_new(struct shared_domains_watch *w, bool *ret_taken,
-		    struct error *err)
+static int take_new(struct shared_domains_watch *w, struct redis *redis,
+		    bool *ret_taken, struct error *err)
 {
 	struct shared_domains d = {0};
 	struct error why;
 
-	if (shared_domains_read(w->redis, &d, err))
+	if (shared_domains_read(redis, &d, err))
 		return -1;
 	if (d.revision <= w->used.revision) {
 		shared_domains_release(&d);
@@ -216,44 +210,40 @@ static int check_revision(const struct shared_domains_watch *w,
 			 revision, w->reason);
 }
 
-static int update_domains(struct shared_domains_watch *w, bool again,
-			  struct error *err)
+static int poll_domains(void *arg, struct redis *redis, struct error *err)
 {
+	struct shared_domains_watch *w = arg;
+	bool again = atomic_exchange(&w->again, false), taken = false;
 	uint64_t revision = 0;
-	bool taken = false;
-	int status = read_revision(w->redis, &revision, err);
+	int status = read_revision(redis, &revision, err);
 
 	if (status == 0 && revision > w->used.revision &&
 	    (revision != w->refused || again))
-		status = take_new(w, &taken, err);
+		status = take_new(w, redis, &taken, err);
 	if (again && !taken)
 		take_again(w);
 	return status < 0 ? -1 : check_revision(w, revision, err);
 }
 
-static void report_poll_result(struct shared_domains_watch *w,
-			       const struct error *err)
+static void report_poll_result(void *arg, const struct error *err)
 {
-	const char *text = err ? err->text : "";
+	struct shared_domains_watch *w = arg;
 
-	if (w->has_looked && !strcmp(w->told, text))
-		return;
-	w->has_looked = true;
-	snprintf(w->told, sizeof(w->told), "%s", text);
 	w->options.looked(w->options.arg, err);
 }
 
-static int64_t poll_domains(struct periodic *self, void *arg)
+static int open_watch(struct shared_domains_watch *w, struct error *err)
 {
-	struct shared_domains_watch *w = arg;
-	struct error err;
+	const struct redis_watch_options options = {
+		.redis = w->options.redis,
+		.every_ms = LOOK_EVERY_MS,
+		.poll = poll_domains,
+		.looked = report_poll_result,
+		.arg = w,
+	};
 
-	(void)self;
-	report_poll_result(
-		w, update_domains(w, atomic_exchange(&w->again, false), &err)
-			   ? &err
-			   : NULL);
-	return LOOK_EVERY_MS;
+	w->watch = redis_watch_new(&options, err);
+	return w->watch ? 0 : -1;
 }
 
 struct shared_domains_watch *
@@ -267,10 +257,7 @@ shared_domains_watch_new(const struct shared_domains_options *options,
 		return NULL;
 	}
 	w->options = *options;
-	w->config = redis_config_within(options->redis, STEP_MAX_MS);
-	w->redis = redis_new(&w->config, NULL, err);
-	w->thread = w->redis ? periodic_new(poll_domains, w, err) : NULL;
-	if (w->thread)
+	if (open_watch(w, err) == 0)
 		return w;
 	shared_domains_watch_free(w);
 	return NULL;
@@ -279,21 +266,20 @@ shared_domains_watch_new(const struct shared_domains_options *options,
 int shared_domains_watch_start(struct shared_domains_watch *w,
 			       struct error *err)
 {
-	return periodic_start(w->thread, err);
+	return redis_watch_start(w->watch, err);
 }
 
 void shared_domains_watch_again(struct shared_domains_watch *w)
 {
 	atomic_store(&w->again, true);
-	periodic_wake(w->thread);
+	redis_watch_wake(w->watch);
 }
 
 void shared_domains_watch_free(struct shared_domains_watch *w)
 {
 	if (!w)
 		return;
-	periodic_free(w->thread);
-	redis_free(w->redis);
+	redis_watch_free(w->watch);
 	shared_domains_release(&w->used);
 	free(w);
 }
