@@ -9,6 +9,7 @@
 
 #include "common/host_name.h"
 #include "common/network_list.h"
+#include "linkstore/denied_hosts_follower.h"
 #include "linkstore/domains_follower.h"
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/space/space_monitor.h"
@@ -56,7 +57,8 @@ bool redirector_can_redirect(const struct redirector *r)
 	const struct redirector_health *h = &r->health;
 
 	return health_is_up(h->redis) && health_is_up(h->links) &&
-	       domains_follower_is_ready(r->domains);
+	       domains_follower_is_ready(r->domains) &&
+	       denied_hosts_follower_is_ready(r->denied_hosts);
 }
 
 /* Ends the program as an operator would: main waits for that signal. */
@@ -269,6 +271,21 @@ static int make_domains(struct redirector *r, struct health *health,
 	return r->domains ? 0 : -1;
 }
 
+static int make_denied_hosts(struct redirector *r, struct health *health,
+			     struct error *err)
+{
+	const struct denied_hosts_follower_options options = {
+		.store = r->store,
+		.redis = &r->config->redis,
+		.log = r->log,
+		.metrics = r->registry,
+		.health = health,
+	};
+
+	r->denied_hosts = denied_hosts_follower_new(&options, err);
+	return r->denied_hosts ? 0 : -1;
+}
+
 static int make_spaces(struct redirector *r, struct error *err)
 {
 	const struct space_monitor_options options = {
@@ -393,7 +410,8 @@ static int make_parts(struct redirector *r, struct health *health,
 	r->reloads = (struct reload_report){
 		.log = r->log, .failures = r->metrics.reload_failures};
 	if (make_access_log(r, err) < 0 || make_health(r, health, err) < 0 ||
-	    make_rules(r, err) < 0 || make_domains(r, health, err) < 0)
+	    make_rules(r, err) < 0 || make_domains(r, health, err) < 0 ||
+	    make_denied_hosts(r, health, err) < 0)
 		return -1;
 	r->renewals = renew_throttle_new(err);
 	if (!r->renewals || make_lookups(r, health, err) < 0 ||
@@ -448,6 +466,7 @@ void redirector_free(struct redirector *r)
 	free(r->hours);
 	free(r->untold);
 	domains_follower_free(r->domains);
+	denied_hosts_follower_free(r->denied_hosts);
 	invalidations_free(r->invalidations);
 	freshness_free(r->freshness);
 	space_monitor_free(r->spaces);
@@ -522,8 +541,10 @@ void redirector_log_lookup_failure(struct redirector *r,
 			 log_int("left_out", left_out));
 }
 
-int redirector_start_domains(struct redirector *r, struct error *err)
+int redirector_start_hosts(struct redirector *r, struct error *err)
 {
+	if (denied_hosts_follower_start(r->denied_hosts, err) < 0)
+		return -1;
 	return domains_follower_start(r->domains, err);
 }
 

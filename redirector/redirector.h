@@ -26,6 +26,7 @@
 
 struct access_log;
 struct counters_report;
+struct denied_hosts_follower;
 struct domains_follower;
 struct event_limits;
 struct event_sink;
@@ -76,6 +77,7 @@ struct redirector {
 	struct reloadable *files[REDIRECTOR_FILES];
 	struct host_table *hosts_in_use;
 	struct domains_follower *domains;
+	struct denied_hosts_follower *denied_hosts;
 	struct lookup_health *lookups;
 	size_t first_replica; /* random, to spread over replicas */
 	struct renew_throttle *renewals;
@@ -113,8 +115,8 @@ int redirector_check(const void *config, struct error *err);
 void redirector_redis_changed(struct redirector *r, unsigned thread,
 			      const char *run_id, const struct error *err);
 
-/* True if all that visits need is there: Redis, its spaces, and the shared
- * domains.  Callable from any thread. */
+/* True if all that visits need is there: Redis, its spaces, the shared domains
+ * and the denied hosts.  Callable from any thread. */
 bool redirector_can_redirect(const struct redirector *r);
 
 /* Logs that a link could not be looked up, at most one line a second, since
@@ -122,8 +124,9 @@ bool redirector_can_redirect(const struct redirector *r);
 void redirector_log_lookup_failure(struct redirector *r,
 				   const struct error *err);
 
-/* Begins to watch the domains in Redis, if they are shared. */
-int redirector_start_domains(struct redirector *r, struct error *err);
+/* Begins to watch the denied hosts in Redis, and the domains there, if they are
+ * shared. */
+int redirector_start_hosts(struct redirector *r, struct error *err);
 
 /* Begins to receive the changes of links. */
 int redirector_start_invalidations(struct redirector *r, struct error *err);

@@ -180,7 +180,7 @@ static int start_serving(struct serving *s, bool *ret_ended, struct error *err)
 {
 	if (inherit_sockets(s, err) < 0 || make_serving_parts(s, err) < 0 ||
 	    servers_start(s->servers, err) < 0 ||
-	    redirector_start_domains(s->redirector, err) < 0 ||
+	    redirector_start_hosts(s->redirector, err) < 0 ||
 	    redirector_start_invalidations(s->redirector, err) < 0 ||
 	    await_redirects(s, ret_ended, err) < 0)
 		return -1;

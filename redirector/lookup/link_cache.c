@@ -153,7 +153,8 @@ static const char *append_bytes(char **at, const char *from, size_t len)
 
 static size_t text_size(const struct cached_link *link)
 {
-	return strlen(link->domain) + 1 + link->lines.len + link->event.len;
+	return strlen(link->domain) + 1 + link->lines.len + link->event.len +
+	       link->hosts.len;
 }
 
 static void copy_texts(struct cached_link *to, const struct cached_link *from,
@@ -162,6 +163,7 @@ static void copy_texts(struct cached_link *to, const struct cached_link *from,
 	to->domain = append_bytes(&at, from->domain, strlen(from->domain) + 1);
 	to->lines.data = append_bytes(&at, from->lines.data, from->lines.len);
 	to->event.data = append_bytes(&at, from->event.data, from->event.len);
+	to->hosts.data = append_bytes(&at, from->hosts.data, from->hosts.len);
 }
 
 struct cached_link *cached_link_copy(const struct cached_link *link)
@@ -183,6 +185,7 @@ static void find_texts(struct link_entry *e)
 	e->link.domain = at;
 	e->link.lines.data = at + strlen(at) + 1;
 	e->link.event.data = e->link.lines.data + e->link.lines.len;
+	e->link.hosts.data = e->link.event.data + e->link.event.len;
 }
 
 static void renew_oldest(struct link_cache *cache, struct link_entry *e)

@@ -49,6 +49,11 @@ struct cached_link {
 	uint8_t landings[DEVICES];
 	struct pass_through pass;
 	struct http_slice event; /* click_link_part */
+	/* Redirects only: the hosts that it leads to, a line each; and whether
+	 * one was denied at that revision (denied_links.h). */
+	struct http_slice hosts;
+	uint64_t denials;
+	bool denied;
 	/* For a link with a limited number of visits: */
 	uint64_t max_visits; /* 0: any number */
 	uint64_t link_id;

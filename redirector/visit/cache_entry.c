@@ -6,11 +6,13 @@
 #include "redirector/events/click_event.h"
 #include "redirector/lookup/link_lines.h"
 #include "redirector/pages/landing_pages.h"
+#include "redirector/visit/denied_links.h"
 
 void cache_entry_builder_release(struct cache_entry_builder *b)
 {
 	buf_free(&b->event);
 	buf_free(&b->lines);
+	buf_free(&b->hosts);
 }
 
 /* Returns `from` + `ms`, where `ms` may be infinite. */
@@ -138,6 +140,16 @@ static int write_lines(struct cache_entry_builder *b,
 	return 0;
 }
 
+static int write_hosts(struct cache_entry_builder *b,
+		       const Shortloop__Link *link, struct cached_link *entry,
+		       struct error *err)
+{
+	buf_reset(&b->hosts);
+	denied_links_put_hosts(&b->hosts, link);
+	entry->hosts = (struct http_slice){b->hosts.data, b->hosts.len};
+	return b->hosts.failed ? error_set_nomem(err) : 0;
+}
+
 /* If a link is gone, only its link id may be known. */
 static int write_event(struct cache_entry_builder *b, struct http_slice code,
 		       const Shortloop__Link *link, uint64_t former_id,
@@ -173,7 +185,7 @@ static int build_redirect(struct cache_entry_builder *b,
 	entry->renew = link->max_visits && answer->renew;
 	if (write_lines(b, link, entry, err) < 0)
 		return error_wrap(err, "link %s", target->code);
-	return 0;
+	return write_hosts(b, link, entry, err);
 }
 
 int cache_entry_build(struct cache_entry_builder *b,

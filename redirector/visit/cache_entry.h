@@ -23,7 +23,8 @@ struct cache_entry_times {
 struct cache_entry_builder {
 	const struct linkstore *store;
 	struct cache_entry_times times;
-	struct buf event, lines; /* bytes of the entry that was built last */
+	struct buf event, lines,
+		hosts; /* bytes of the entry that was built last */
 };
 
 void cache_entry_builder_release(struct cache_entry_builder *b);

@@ -72,6 +72,7 @@ static void finish_counted(struct counted_visit *c, const struct error *err)
 		responder_send_unavailable(v->responder, c->req,
 					   COUNTER_UNAVAILABLE);
 	} else {
+		denied_links_evaluate(v->denied, c->link);
 		responder_send_counted(v->responder, c->req, c->link,
 				       loop_now_ms(v->loop));
 	}

@@ -23,6 +23,7 @@
 #include "common/error.h"
 #include "common/http/http_server.h"
 #include "redirector/lookup/link_source.h"
+#include "redirector/visit/denied_links.h"
 #include "redirector/visit/known_links.h"
 #include "redirector/visit/renewer.h"
 #include "redirector/visit/responder.h"
@@ -35,6 +36,7 @@ struct counted_visits {
 	struct loop *loop;
 	struct redis_async *redis;
 	struct known_links *known;
+	struct denied_links *denied;
 	struct link_source *source;
 	struct renewer *renewer;
 	struct responder *responder;

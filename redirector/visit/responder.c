@@ -156,10 +156,13 @@ static struct classification classify_live(const struct cached_link *link,
 		page ? COUNTER_LANDING : counter_of_redirect(status)};
 }
 
-/* A paused domain answers for its links as if their owner had paused them. */
+/* A link to a denied host is answered like one that was blocked, and a link of a
+ * paused domain like one that its owner paused. */
 static enum link_outcome shown_outcome(const struct virtual_host *vhost,
 				       const struct cached_link *link)
 {
+	if (link->denied)
+		return LINK_OUTCOME_BLOCKED;
 	return vhost->is_paused && link->outcome == LINK_OUTCOME_REDIRECT
 		       ? LINK_OUTCOME_PAUSED
 		       : link->outcome;

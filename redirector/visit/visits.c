@@ -6,12 +6,14 @@
 #include "codespace/path_code.h"
 #include "common/clock.h"
 #include "common/hash.h"
+#include "linkstore/denied_hosts_follower.h"
 #include "linkstore/space/space_monitor.h"
 #include "redirector/counters/counters_report.h"
 #include "redirector/lookup/link_source.h"
 #include "redirector/visit/admission.h"
 #include "redirector/visit/cache_entry.h"
 #include "redirector/visit/counted_visits.h"
+#include "redirector/visit/denied_links.h"
 #include "redirector/visit/host_table.h"
 #include "redirector/visit/known_links.h"
 #include "redirector/visit/rate_table.h"
@@ -73,6 +75,7 @@ struct visits {
 	struct renewer renewer;
 	struct responder *responder;
 	struct counted_visits counted;
+	struct denied_links denied;
 	struct admission *admission;
 	struct host_user hosts;
 	struct redirector_counters counters;
@@ -90,11 +93,11 @@ static void on_changed(void *arg, struct http_slice code)
 }
 
 static void respond_with_link(struct visits *v, struct http_request *req,
-			      struct http_slice code,
-			      const struct cached_link *link)
+			      struct http_slice code, struct cached_link *link)
 {
 	struct error err;
 
+	denied_links_evaluate(&v->denied, link);
 	if (responder_send_link(v->responder, req, code, link,
 				loop_now_ms(v->loop)))
 		return;
@@ -115,7 +118,7 @@ static void respond_without_redis(struct visits *v, struct http_request *req,
 				  struct http_slice code,
 				  enum redirector_counter why)
 {
-	const struct cached_link *link = known_links_find(v->known, code);
+	struct cached_link *link = known_links_find(v->known, code);
 
 	if (known_links_may_stand_in(v->known, link)) {
 		redirector_count(&v->counters, COUNTER_STALE);
@@ -144,8 +147,7 @@ static struct visit_lookup **find_lookup(struct lookup_table *table,
 
 /* Answers all requests that wait with `link`; NULL: Redis gave no usable
  * answer, and `err` is the reason.  Frees the look-up. */
-static void finish_lookup(struct visit_lookup *l,
-			  const struct cached_link *link,
+static void finish_lookup(struct visit_lookup *l, struct cached_link *link,
 			  enum redirector_counter why, const struct error *err)
 {
 	struct visits *v = l->owner;
@@ -184,6 +186,7 @@ static int use_answer(struct visit_lookup *l, const struct link_found *found,
 	stale_until = found->asked.at + v->builder.times.stale;
 	if (ret_link->stale_until > stale_until)
 		ret_link->stale_until = stale_until;
+	denied_links_evaluate(&v->denied, ret_link);
 	known_links_put(v->known, link_target_code(&l->target), ret_link);
 	/* Visits do not keep a link alive that may not be visited yet, or no
 	 * more. */
@@ -369,7 +372,7 @@ static void on_request(struct http_request *req, void *arg)
 {
 	struct visits *v = arg;
 	const struct virtual_hosts *hosts = host_table_use(&v->hosts);
-	const struct cached_link *link;
+	struct cached_link *link;
 	struct path_text_code text;
 	struct http_slice code;
 
@@ -464,6 +467,7 @@ static void visits_free(void *state)
 	admission_free(v->admission);
 	responder_free(v->responder);
 	host_table_leave(&v->hosts);
+	denied_links_leave(&v->denied);
 	redirector_counters_close(&v->counters);
 	free(v);
 }
@@ -500,6 +504,7 @@ static void *visits_new(const struct server_context *server, struct error *err)
 	v->redirector = r;
 	v->store = r->store;
 	v->hosts.table = r->hosts_in_use;
+	v->denied.hosts.of = denied_hosts_follower_versions(r->denied_hosts);
 	v->hours = &r->hours[server->number];
 	v->builder.store = r->store;
 	v->builder.times = (struct cache_entry_times){
@@ -516,6 +521,7 @@ static void *visits_new(const struct server_context *server, struct error *err)
 		.loop = v->loop,
 		.redis = server->redis,
 		.known = v->known,
+		.denied = &v->denied,
 		.source = v->source,
 		.renewer = &v->renewer,
 		.responder = v->responder,

@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 
 #include "codespace/link_id.h"
+#include "linkstore/denied_hosts_follower.h"
 #include "linkstore/link/edit.h"
 #include "linkstore/space/space_monitor.h"
 #include "linkstore/standalone.h"
@@ -113,10 +114,16 @@ static inline void vw_make_redirector(struct visit_world *w)
 	};
 	struct lookup_health_options lookups = {.metrics = r->registry,
 						.threads = r->threads};
+	struct denied_hosts_follower_options denied = {
+		.store = r->store,
+		.redis = &w->links.server.config,
+		.metrics = r->registry,
+	};
 
-	w->health = lookups.health = health_new();
-	r->log = lookups.log =
+	w->health = lookups.health = denied.health = health_new();
+	r->log = lookups.log = denied.log =
 		log_new("test", STDERR_FILENO, LOG_ERROR, LOG_LOGFMT, &err);
+	r->denied_hosts = denied_hosts_follower_new(&denied, &err);
 	r->freshness = freshness_new(&err);
 	r->spaces = space_monitor_new(&spaces, &err);
 	r->lookups = lookup_health_new(&lookups, &err);
@@ -241,6 +248,7 @@ static inline void vw_stop(struct visit_world *w)
 	space_monitor_stop(r->spaces);
 	redis_async_free(w->context.redis);
 	visits_handler.destroy(w->visits);
+	denied_hosts_follower_free(r->denied_hosts);
 	reloadable_free(r->files[FILE_DENIED]);
 	network_list_free(r->limit_exempt);
 	reloadable_free(r->files[FILE_ROBOTS]);
