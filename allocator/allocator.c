@@ -143,8 +143,29 @@ static int follow_domains(struct allocator *a, struct health *health,
 	return a->rules.follower ? 0 : -1;
 }
 
-int allocator_start_domains(struct allocator *a, struct error *err)
+static int follow_denied_hosts(struct allocator *a, struct health *health,
+			       struct error *err)
 {
+	const struct denied_hosts_follower_options options = {
+		.store = a->store,
+		.redis = &a->config->redis,
+		.log = a->log,
+		.metrics = a->metrics,
+		.health = health,
+	};
+
+	a->rules.denied_hosts = denied_hosts_follower_new(&options, err);
+	if (!a->rules.denied_hosts)
+		return -1;
+	url_policy_follow(a->rules.urls, denied_hosts_follower_versions(
+						 a->rules.denied_hosts));
+	return 0;
+}
+
+int allocator_start_hosts(struct allocator *a, struct error *err)
+{
+	if (denied_hosts_follower_start(a->rules.denied_hosts, err) < 0)
+		return -1;
 	return domains_follower_start(a->rules.follower, err);
 }
 
@@ -282,6 +303,7 @@ static int open_all(struct allocator *a, struct app *app, struct error *err)
 	if (api_write_openapi(&a->openapi, err) < 0 ||
 	    open_rules_and_defaults(a, err) < 0 ||
 	    follow_domains(a, app_health(app), err) < 0 ||
+	    follow_denied_hosts(a, app_health(app), err) < 0 ||
 	    open_audit(a, app, err) < 0 || open_first_threads(a, app, err) < 0)
 		return -1;
 	a->ledger = ledger_watch_new(a->store, &config->redis,
@@ -332,6 +354,7 @@ void allocator_free(struct allocator *a)
 	redis_reserve_free(a->reserve);
 	high_water_file_free(a->high_water_file);
 	link_defaults_free(&a->rules.defaults);
+	denied_hosts_follower_free(a->rules.denied_hosts);
 	linkstore_free(a->store);
 	close_rules(a);
 	pthread_mutex_destroy(&a->redis.lock);

@@ -21,6 +21,7 @@
 #include "allocator/policy/url_policy.h"
 #include "allocator/redis_reserve.h"
 #include "common/app/app.h"
+#include "linkstore/denied_hosts_follower.h"
 #include "linkstore/domains.h"
 #include "linkstore/domains_follower.h"
 #include "linkstore/space/high_water_file.h"
@@ -47,6 +48,7 @@ struct allocator {
 		struct api_keyring *keys;
 		struct domains *domains;
 		struct domains_follower *follower; /* of the domains */
+		struct denied_hosts_follower *denied_hosts;
 		struct url_policy *urls;
 		struct link_defaults defaults;
 	} rules;
@@ -87,8 +89,8 @@ struct allocator *allocator_new(const struct allocator_config *config,
 				struct app *app, struct error *err);
 void allocator_free(struct allocator *a); /* NULL accepted */
 
-/* Starts to poll Redis for domains, if they are shared. */
-int allocator_start_domains(struct allocator *a, struct error *err);
+/* Starts to poll Redis for denied hosts, and for domains, if they are shared. */
+int allocator_start_hosts(struct allocator *a, struct error *err);
 
 /* Reopens the audit file and reads the API keys and the lists of domains again.
  * A failure is logged and changes nothing. */

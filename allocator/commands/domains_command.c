@@ -10,6 +10,7 @@
 
 #include "allocator/allocator_config.h"
 #include "allocator/commands.h"
+#include "allocator/commands/domains_in_use.h"
 #include "linkstore/domains_swap.h"
 #include "linkstore/shared_domains.h"
 
@@ -63,32 +64,9 @@ static int store_domains(struct domains_command *c,
 
 /* --- show ----------------------------------------------------------------- */
 
-/* Returns the domains in use: from Redis, else from the file, else from the
- * configuration. */
-static char *text_in_use(const struct domains_command *c, struct error *err)
-{
-	const struct domains_config *own = &c->config->domains;
-	struct domains_config of_file = {0};
-	char *text = NULL;
-
-	if (*c->now.text) {
-		text = strdup(c->now.text);
-		if (!text)
-			error_set_nomem(err);
-		return text;
-	}
-	if (!own->file)
-		return domains_config_text(own, err);
-	if (domains_config_load(own->file, &c->config->links, &of_file, err) ==
-	    0)
-		text = domains_config_text(&of_file, err);
-	domains_config_release(&of_file);
-	return text;
-}
-
 static int show_domains(struct domains_command *c, struct error *err)
 {
-	char *text = text_in_use(c, err);
+	char *text = domains_in_use_text(c->config, c->now.text, err);
 
 	if (!text)
 		return -1;
@@ -169,7 +147,7 @@ static int change_domains(struct domains_command *c,
 			  struct error *err)
 {
 	struct domains_config domains = {0};
-	char *text = text_in_use(c, err);
+	char *text = domains_in_use_text(c->config, c->now.text, err);
 	int status = -1;
 
 	if (!text)

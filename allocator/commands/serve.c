@@ -387,7 +387,7 @@ static int server_start(struct server *s, struct error *err)
 	struct allocator *a = s->allocator;
 	const struct allocator_settings *settings = &a->config->allocator;
 
-	if (allocator_start_domains(a, err) < 0 ||
+	if (allocator_start_hosts(a, err) < 0 ||
 	    ledger_watch_start(a->ledger, err) < 0)
 		return -1;
 	for (size_t i = 0; i < s->worker_count; i++) {

@@ -7,6 +7,7 @@
 
 #include "common/domain_list.h"
 #include "common/uri.h"
+#include "linkstore/denied_hosts_follower.h"
 #include "common/url_parts.h"
 
 struct lists {
@@ -21,6 +22,7 @@ struct url_policy {
 	bool ip_hosts;
 	pthread_rwlock_t lock; /* guards the lists */
 	struct lists lists;
+	struct versions *denied; /* hosts; NULL: none are followed */
 };
 
 const char *const url_ip_hosts_choices[] = {"allow", "refuse", NULL};
@@ -185,6 +187,11 @@ url_policy_app_schemes(const struct url_policy *policy)
 	return &policy->config.schemes;
 }
 
+void url_policy_follow(struct url_policy *policy, struct versions *denied)
+{
+	policy->denied = denied;
+}
+
 /* --- check ---------------------------------------------------------------- */
 
 static bool is_listed(const struct url_policy *policy, const char *scheme)
@@ -254,6 +261,26 @@ static bool is_ours(const struct url_policy *policy, const struct host *host)
 	return domains_by_host(policy->domains, host->text, host->len);
 }
 
+static int check_denied(const struct url_policy *policy,
+			const struct host *host, struct error *err)
+{
+	struct versions_user user = {.of = policy->denied};
+	const struct denied_hosts *hosts;
+	bool denied;
+
+	if (!policy->denied)
+		return 0;
+	hosts = versions_use(&user);
+	denied = domain_list_has(hosts->list, host);
+	versions_leave(&user);
+	if (!denied)
+		return 0;
+	return error_set(err, ERROR_INPUT,
+			 "the host %.253s was taken down: links may not lead "
+			 "to it",
+			 host->text);
+}
+
 static int check_lists(struct url_policy *policy, const struct host *host,
 		       struct error *err)
 {
@@ -298,6 +325,8 @@ static int check_web(struct url_policy *policy, const struct url_parts *parts,
 			"short link could go round in circles; give "
 			"the URL that it leads to",
 			parts->host.text);
+	if (check_denied(policy, &parts->host, err) < 0)
+		return -1;
 	return check_lists(policy, &parts->host, err);
 }
 

@@ -10,7 +10,8 @@
  *  - none of our own hosts, whatever the port and path, since that is a
  *    loop; if base_url says localhost, every name of this machine is ours;
  *  - a host that is on the allow list, if there is one, and not on the deny
- *    list.  A listed app scheme has no domain and is allowed as it is.
+ *    list, and that no moderator has taken down (linkstore/denied_hosts.h).  A
+ *    listed app scheme has no domain and is allowed as it is.
  *
  * Lists are files (common/domain_list.h).  They are read again on
  * request; meanwhile other threads check with the old ones.
@@ -23,6 +24,7 @@
 #include "common/buf.h"
 #include "common/config/setting.h"
 #include "common/error.h"
+#include "common/versions.h"
 #include "linkstore/domains.h"
 
 #define LINK_URL_MAX 8192 /* bytes */
@@ -57,6 +59,11 @@ void url_policy_free(struct url_policy *policy); /* NULL accepted */
  * (common/url_scheme.h). */
 const struct setting_strings *
 url_policy_app_schemes(const struct url_policy *policy);
+
+/* From now on, the denied hosts are refused, too: `versions` of
+ * linkstore/denied_hosts_follower.h, which must outlive the policy's checks.
+ * Called before other threads check. */
+void url_policy_follow(struct url_policy *policy, struct versions *denied);
 
 /* Reads both lists again.  On failure the present ones stay. */
 int url_policy_reload(struct url_policy *policy, struct error *err);

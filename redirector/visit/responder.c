@@ -156,8 +156,8 @@ static struct classification classify_live(const struct cached_link *link,
 		page ? COUNTER_LANDING : counter_of_redirect(status)};
 }
 
-/* A link to a denied host is answered like one that was blocked, and a link of a
- * paused domain like one that its owner paused. */
+/* A link to a denied host is answered like one that was blocked, and a link of
+ * a paused domain like one that its owner paused. */
 static enum link_outcome shown_outcome(const struct virtual_host *vhost,
 				       const struct cached_link *link)
 {
