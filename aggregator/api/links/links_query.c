@@ -8,6 +8,7 @@
 #include "aggregator/api/cursor.h"
 #include "aggregator/api/parameters.h"
 #include "common/buf.h"
+#include "common/domain_list.h"
 #include "common/http/url.h"
 #include "common/unseen.h"
 #include "linkstore/link/names.h"
@@ -23,6 +24,7 @@ static const char *const filter_names[LINKS_FILTER_COUNT] = {
 	[LINKS_DOMAIN] = "domain",
 	[LINKS_STATE] = "state",
 	[LINKS_URL] = "url",
+	[LINKS_HOST] = "url_host",
 };
 
 static const char *const other_names[] = {"created_from", "created_to", "sort",
@@ -44,7 +46,8 @@ bool links_query_is_by_owner(const struct links_query *q)
 	return (q->filters[LINKS_OWNER] ||
 		(q->bounds && q->bounds->has_owners)) &&
 	       !q->filters[LINKS_TEXT] && !q->filters[LINKS_URL] &&
-	       !q->filters[LINKS_TAG] && !q->filters[LINKS_CAMPAIGN];
+	       !q->filters[LINKS_HOST] && !q->filters[LINKS_TAG] &&
+	       !q->filters[LINKS_CAMPAIGN];
 }
 
 struct links_place links_place_first(enum links_part part, uint32_t until_day)
@@ -204,6 +207,20 @@ static bool is_state_name(const char *value)
 	return false;
 }
 
+/* Keeps the host as it is compared: lower case, A-labels. */
+static int read_host(struct links_query *q, const char *value,
+		     struct error *err)
+{
+	char text[DOMAIN_TEXT_MAX];
+	struct listed_domain domain;
+
+	if (listed_domain_parse(value, strlen(value), &domain, err) < 0)
+		return error_wrap(err, "url_host");
+	listed_domain_put(&domain, text);
+	q->filters[LINKS_HOST] = strdup(text);
+	return q->filters[LINKS_HOST] ? 0 : error_set_nomem(err);
+}
+
 static int read_filter(struct links_query *q, enum links_filter filter,
 		       const char *value, struct error *err)
 {
@@ -225,6 +242,8 @@ static int read_filter(struct links_query *q, enum links_filter filter,
 		return error_set(err, ERROR_INPUT,
 				 "state: expected live, paused, blocked or "
 				 "deleted");
+	if (filter == LINKS_HOST)
+		return read_host(q, value, err);
 	q->filters[filter] = strdup(value);
 	return q->filters[filter] ? 0 : error_set_nomem(err);
 }

@@ -24,6 +24,7 @@ enum links_filter {
 	LINKS_DOMAIN,
 	LINKS_STATE,
 	LINKS_URL,
+	LINKS_HOST, /* a domain of a list, in its one form */
 	LINKS_FILTER_COUNT,
 };
 

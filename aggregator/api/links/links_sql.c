@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/clickhouse/statement.h"
+#include "common/registrable_domain.h"
 #include "common/uri.h"
 
 /* --- parameters -------------------------------------------------------------
@@ -53,6 +54,7 @@ static const char *const text_params[LINKS_FILTER_COUNT] = {
 	[LINKS_DOMAIN] = "param_domain",
 	[LINKS_STATE] = "param_state",
 	[LINKS_URL] = "param_url",
+	[LINKS_HOST] = "param_url_host",
 };
 
 static int fill_bounds(struct links_params *p,
@@ -93,6 +95,29 @@ static int fill_uris(struct links_params *p, const struct links_query *q,
 	return p->url_uri.failed ? error_set_nomem(err) : 0;
 }
 
+/* Fills in the host's name and all names above it: whichever of them was the
+ * registrable domain when a row was written, it is one of these. */
+static int fill_host_domains(struct links_params *p,
+			     const struct links_query *q, size_t *n,
+			     struct error *err)
+{
+	const char *host = q->filters[LINKS_HOST];
+
+	if (!host)
+		return 0;
+	host += *host == '.';
+	/* No row has the texts above an address. */
+	buf_printf(&p->host_domains, "['%s'", host);
+	while ((host = strchr(host, '.')))
+		buf_printf(&p->host_domains, ",'%s'", ++host);
+	buf_puts(&p->host_domains, "]");
+	if (!buf_cstr(&p->host_domains))
+		return error_set_nomem(err);
+	p->items[(*n)++] = (struct clickhouse_param){"param_url_host_domains",
+						     p->host_domains.data};
+	return 0;
+}
+
 static int fill_texts(struct links_params *p, const struct links_query *q,
 		      size_t *n, struct error *err)
 {
@@ -111,7 +136,7 @@ static int fill_texts(struct links_params *p, const struct links_query *q,
 		p->items[(*n)++] =
 			(struct clickhouse_param){text_params[i], text->data};
 	}
-	if (fill_uris(p, q, n, err) < 0)
+	if (fill_uris(p, q, n, err) < 0 || fill_host_domains(p, q, n, err) < 0)
 		return -1;
 	return fill_bounds(p, q->bounds, n, err);
 }
@@ -162,6 +187,7 @@ void links_params_release(struct links_params *p)
 		buf_free(&p->texts[i]);
 	buf_free(&p->words_uri);
 	buf_free(&p->url_uri);
+	buf_free(&p->host_domains);
 	caller_params_release(&p->caller);
 }
 
@@ -179,6 +205,13 @@ static const char has_words_or_uri[] =
 #include "aggregator/sql/parts/has_words_or_uri.sql.inc"
 	;
 
+static const char leads_to_host[] =
+#include "aggregator/sql/parts/leads_to_host.sql.inc"
+	;
+static const char leads_below_host[] =
+#include "aggregator/sql/parts/leads_below_host.sql.inc"
+	;
+
 /* The conditions by enum links_filter. */
 static const char *const conditions[LINKS_FILTER_COUNT] = {
 	[LINKS_TEXT] = has_words,
@@ -190,19 +223,28 @@ static const char *const conditions[LINKS_FILTER_COUNT] = {
 	[LINKS_STATE] = "state = {state:String}",
 	/* A link from elsewhere may have a URL that is no URI. */
 	[LINKS_URL] = "url IN ({url:String}, {url_uri:String})",
+	[LINKS_HOST] = leads_to_host,
 };
+
+static const char *condition_of(const struct links_query *q,
+				enum links_filter filter)
+{
+	const char *value = q->filters[filter];
+
+	if (filter == LINKS_TEXT && differs_as_uri(value))
+		return has_words_or_uri;
+	if (filter == LINKS_HOST && *value == '.')
+		return leads_below_host;
+	return conditions[filter];
+}
 
 static void put_filters(struct buf *sql, const struct links_query *q)
 {
-	const char *words = q->filters[LINKS_TEXT];
-
 	for (int i = 0; i < LINKS_FILTER_COUNT; i++) {
 		if (!q->filters[i])
 			continue;
 		buf_puts(sql, " AND ");
-		buf_puts(sql, i == LINKS_TEXT && differs_as_uri(words)
-				      ? has_words_or_uri
-				      : conditions[i]);
+		buf_puts(sql, condition_of(q, (enum links_filter)i));
 	}
 }
 
@@ -229,6 +271,39 @@ static void put_where(struct buf *sql, const struct links_query *q)
 			      "{created_to:Int64}, 'UTC')");
 }
 
+static const char has_host_domain[] =
+#include "aggregator/sql/parts/has_host_domain.sql.inc"
+	;
+static const char has_domain_below_host[] =
+#include "aggregator/sql/parts/has_domain_below_host.sql.inc"
+	;
+
+/* True if the registrable domains of what is below the host are below it,
+ * too. */
+static bool is_above_domains(const char *listed)
+{
+	struct error ignored;
+	struct host host;
+
+	return *listed == '.' &&
+	       host_parse(listed + 1, strlen(listed + 1), &host, &ignored) ==
+		       0 &&
+	       is_public_suffix(&host);
+}
+
+/* A condition that follows from the others, and that an index serves.  Only the
+ * table itself has its column. */
+static void put_narrowing(struct buf *sql, const struct links_query *q)
+{
+	const char *host = q->filters[LINKS_HOST];
+
+	if (!host)
+		return;
+	buf_puts(sql, " AND ");
+	buf_puts(sql, is_above_domains(host) ? has_domain_below_host
+					     : has_host_domain);
+}
+
 const char links_sql_window[] =
 #include "aggregator/sql/links_window.sql.inc"
 	;
@@ -247,24 +322,27 @@ static const char links_clicked[] =
 	;
 
 static void put_candidates(struct buf *sql, const struct links_query *q,
-			   enum links_part part, const char *where)
+			   const struct links_scan *scan)
 {
-	struct buf filters = {0};
-	const char *text =
-		part == LINKS_CLICKED ? links_clicked : links_created;
+	bool is_clicked = scan->after.part == LINKS_CLICKED;
+	struct buf filters = {0}, where = {0};
 
+	put_where(&where, q);
+	if (is_clicked || scan->indexed)
+		put_narrowing(&where, q);
 	if (links_query_filters(q))
 		buf_printf(&filters,
 			   "AND link_id IN (SELECT link_id FROM links "
 			   "WHERE %s)",
-			   where);
-	statement_put(sql, text,
+			   buf_cstr(&where));
+	statement_put(sql, is_clicked ? links_clicked : links_created,
 		      (const struct statement_blank[]){
-			      {"where", where},
+			      {"where", statement_piece(sql, &where)},
 			      {"filters", statement_piece(sql, &filters)},
 			      {NULL, NULL},
 		      });
 	buf_free(&filters);
+	buf_free(&where);
 }
 
 /*
@@ -340,7 +418,7 @@ void links_sql_page(struct buf *sql, const struct links_query *q,
 	struct buf where = {0}, candidates = {0};
 
 	put_where(&where, q);
-	put_candidates(&candidates, q, scan->after.part, buf_cstr(&where));
+	put_candidates(&candidates, q, scan);
 	statement_put(sql, links_page,
 		      (const struct statement_blank[]){
 			      {"candidates", statement_piece(sql, &candidates)},

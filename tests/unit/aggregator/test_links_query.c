@@ -69,7 +69,8 @@ static void each_filter_is_read(void **state)
 			&q,
 			"q=a%25b&tag=t&account=acme&owner=&campaign=c&domain=d&"
 			"state=live&"
-			"url=u&created_from=2026-11-21&"
+			"url=u&url_host=.B%C3%BCcher.Example.&created_from="
+			"2026-11-21&"
 			"created_to=2026-11-21T00:00:00.001Z&sort=clicks&limit="
 			"7",
 			&err),
@@ -82,6 +83,7 @@ static void each_filter_is_read(void **state)
 	assert_string_equal(q.filters[LINKS_DOMAIN], "d");
 	assert_string_equal(q.filters[LINKS_STATE], "live");
 	assert_string_equal(q.filters[LINKS_URL], "u");
+	assert_string_equal(q.filters[LINKS_HOST], ".xn--bcher-kva.example");
 	assert_int_equal(q.created_from, INT64_C(1795219200000));
 	assert_int_equal(q.created_to, INT64_C(1795219200001));
 	assert_true(q.by_clicks);
@@ -99,6 +101,12 @@ static void a_bad_value_is_told_by_its_name(void **state)
 	assert_refused("owner=%FF", "owner: expected UTF-8");
 	assert_refused("tag=", "tag: ");
 	assert_refused("url=", "url: ");
+	assert_refused("url_host=", "url_host: ");
+	assert_refused("url_host=.", "url_host: ");
+	assert_refused("url_host=a..b", "url_host: ");
+	assert_refused("url_host=a'b", "url_host: ");
+	assert_refused("url_host=.192.0.2.7", "url_host: nothing is below");
+	assert_refused("url_host=https://a.example", "url_host: ");
 	assert_refused("state=expired", "state: ");
 	assert_refused("created_from=x", "created_from: ");
 	assert_refused("created_to=1960-01-01", "created_to: ");
@@ -128,10 +136,11 @@ static void a_refusal_names_every_parameter(void **state)
 
 	(void)state;
 	assert_int_equal(parse_query(&q, "code=a", &err), -1);
-	assert_string_equal(err.text,
-			    "code: no such parameter; known here: q, tag, "
-			    "account, owner, campaign, domain, state, url, "
-			    "created_from, created_to, sort, limit, cursor");
+	assert_string_equal(
+		err.text,
+		"code: no such parameter; known here: q, tag, "
+		"account, owner, campaign, domain, state, url, "
+		"url_host, created_from, created_to, sort, limit, cursor");
 	links_query_release(&q);
 }
 

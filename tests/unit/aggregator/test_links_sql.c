@@ -341,6 +341,113 @@ static void those_without_clicks_follow(void **state)
 			 "sort=clicks&owner=bob", "5");
 }
 
+/* --- hosts ---------------------------------------------------------------- */
+
+static void insert_target(struct settled *t, unsigned link, const char *url,
+			  const char *targets, const char *domains)
+{
+	clickhouse_server_do(&t->server,
+			     "INSERT INTO links (code, link_id, state, account,"
+			     " owner, url, targets, target_hosts, created_at) "
+			     "VALUES ('c%u', %u, 'live', 'acme', 'eve', '%s', "
+			     "%s, %s, fromUnixTimestamp64Milli(toInt64(%" PRId64
+			     "), 'UTC'))",
+			     link, link, url, targets, domains, CREATED + link);
+}
+
+static void insert_targets(struct settled *t)
+{
+	insert_target(t, 21, "https://bad.test/", "map()", "['bad.test']");
+	insert_target(t, 22, "http://me:x@www.bad.test:8080/a@b", "map()",
+		      "['bad.test']");
+	insert_target(t, 23, "https://good.test?u=https://bad.test/",
+		      "map('ios', 'https://m.bad.test#x')",
+		      "['bad.test', 'good.test']");
+	insert_target(t, 24, "https://notbad.test/bad.test", "map()",
+		      "['notbad.test']");
+	insert_target(t, 25, "http://[2001:db8::7]:81/", "map()",
+		      "['[2001:db8::7]']");
+	insert_target(t, 26, "https://192.0.2.7", "map()", "['192.0.2.7']");
+	/* The list of suffixes that this row was written with had wide.test. */
+	insert_target(t, 27, "https://a.b.wide.test/", "map()",
+		      "['b.wide.test']");
+	insert_target(t, 28, "https://a.co.uk/", "map()", "['a.co.uk']");
+}
+
+static void a_host_is_found_alone_or_with_those_below(void **state)
+{
+	struct settled *t = *state;
+	struct access_bounds acme = {.account = "acme"},
+			     shop = {.account = "shop"};
+
+	insert_targets(t);
+	assert_listed(t, "url_host=bad.test", NULL, "21");
+	assert_listed(t, "url_host=.bad.test", NULL, "23 22 21");
+	assert_listed(t, "url_host=WWW.Bad.Test.", NULL, "22");
+	assert_listed(t, "url_host=.www.bad.test", NULL, "22");
+	assert_listed(t, "url_host=m.bad.test", NULL, "23");
+	assert_listed(t, "url_host=[2001:DB8::7]", NULL, "25");
+	assert_listed(t, "url_host=0xc0000207", NULL, "26");
+	assert_listed(t, "url_host=a.b.wide.test", NULL, "27");
+	assert_listed(t, "url_host=.b.wide.test", NULL, "27");
+	assert_listed(t, "url_host=.co.uk", NULL, "28");
+	assert_listed(t, "url_host=co.uk", NULL, "");
+	assert_listed(t, "url_host=.bad.test&owner=eve", NULL, "23 22 21");
+	assert_listed(t, "url_host=.bad.test&owner=ann", NULL, "");
+	assert_listed(t, "url_host=.bad.test", &acme, "23 22 21");
+	assert_listed(t, "url_host=.bad.test", &shop, "");
+}
+
+static void hosts_are_found_by_clicks_too(void **state)
+{
+	struct settled *t = *state;
+
+	insert_targets(t);
+	insert_clicks(t);
+	clickhouse_server_do(&t->server,
+			     "INSERT INTO link_days (link_id, day, attempt, "
+			     "effective) VALUES (22, 100, 7, 3)");
+	assert_by_clicks(t, links_place_first(LINKS_CLICKED, 102), 100,
+			 "sort=clicks&url_host=.bad.test", "22");
+	assert_by_clicks(t, links_place_first(LINKS_UNCLICKED, 102), 100,
+			 "sort=clicks&url_host=.bad.test", "23 21");
+}
+
+/* The index leaves out the granules without the domain. */
+static void the_index_serves_a_host(void **state)
+{
+	static const char narrowing[] =
+#include "aggregator/sql/parts/has_host_domain.sql.inc"
+		;
+	static const struct clickhouse_param params[] = {
+		{"param_url_host_domains", "['www.bad.test','bad.test']"},
+		{NULL, NULL}};
+	struct settled *t = *state;
+	struct buf sql = {0}, plan = {0};
+	struct error err = {0};
+
+	clickhouse_server_do(&t->server,
+			     "INSERT INTO links (code, link_id, target_hosts) "
+			     "SELECT concat('e', toString(number)), number, "
+			     "[concat('h', toString(number), '.test')] "
+			     "FROM numbers(20000)");
+	insert_targets(t);
+	clickhouse_server_do(&t->server, "OPTIMIZE TABLE links FINAL");
+	buf_printf(&sql,
+		   "EXPLAIN indexes = 1 SELECT link_id FROM links WHERE %s "
+		   "SETTINGS optimize_use_projections = 0",
+		   narrowing);
+	if (clickhouse_query(t->server.ch, buf_cstr(&sql), params, &plan,
+			     &err) < 0)
+		fail_msg("%s", err.text);
+	if (!strstr(buf_cstr(&plan), "Name: by_target_host"))
+		fail_msg("%s", plan.data);
+	if (!strstr(strstr(plan.data, "Name: by_target_host"), "Granules: 1/"))
+		fail_msg("%s", plan.data);
+	buf_free(&sql);
+	buf_free(&plan);
+}
+
 #define PAGE_TEST(f)                                                           \
 	cmocka_unit_test_setup_teardown(f, set_up_links, settled_end)
 
@@ -358,6 +465,9 @@ int main(void)
 		PAGE_TEST(a_window_has_all_candidates_or_none),
 		PAGE_TEST(a_list_by_clicks_has_those_of_the_days_that_count),
 		PAGE_TEST(those_without_clicks_follow),
+		PAGE_TEST(a_host_is_found_alone_or_with_those_below),
+		PAGE_TEST(hosts_are_found_by_clicks_too),
+		PAGE_TEST(the_index_serves_a_host),
 	};
 
 	return cmocka_run_group_tests(tests, settled_open, settled_close);

@@ -91,6 +91,7 @@ static void a_row_says_what_the_link_is(void **state)
 	expect_column(&l, "url", "https://example.org/");
 	expect_column(&l, "tags", "one,two");
 	expect_column(&l, "targets", "ios,https://ios,wechat,https://wechat");
+	expect_column(&l, "target_hosts", "example.org,ios,wechat");
 	expect_column(&l, "pass_path", "0");
 	expect_column(&l, "epoch", "5");
 	expect_column(&l, "offset", "9");
@@ -117,6 +118,25 @@ static void what_opens_an_app_stands_beside_its_url(void **state)
 		&l, "targets",
 		"ios,https://ios,wechat,https://wechat,wechat_mini_program,"
 		"wx7/page");
+	buf_free(&l.row);
+}
+
+static void domains_of_urls_are_sorted_and_each_once(void **state)
+{
+	struct link l;
+
+	(void)state;
+	fill_link(&l);
+	l.link.url = drop_const("https://www.shop.co.uk/a");
+	l.ios.url = drop_const("https://user@m.shop.co.uk:8443/b");
+	l.ios.app = drop_const("app://evil.example/x");
+	l.wechat.url = drop_const("http://[2001:db8::7]/");
+	make_link_row(&l, false);
+	expect_column(&l, "target_hosts", "[2001:db8::7],shop.co.uk");
+	l.link.url = drop_const("no URL at all");
+	l.link.n_targets = 0;
+	make_link_row(&l, false);
+	expect_column(&l, "target_hosts", "");
 	buf_free(&l.row);
 }
 
@@ -163,8 +183,9 @@ static void a_life_without_end_ends_where_the_table_does(void **state)
 static void of_a_link_that_is_forgotten_its_code_is_left(void **state)
 {
 	static const char *const texts[] = {
-		"url",	   "owner",   "campaign", "domain", "description",
-		"account", "creator", "editor",	  "tags",   "targets"};
+		"url",	       "owner",	  "campaign",	 "domain",
+		"description", "account", "creator",	 "editor",
+		"tags",	       "targets", "target_hosts"};
 	struct link l;
 
 	(void)state;
@@ -187,6 +208,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_row_says_what_the_link_is),
 		cmocka_unit_test(what_opens_an_app_stands_beside_its_url),
+		cmocka_unit_test(domains_of_urls_are_sorted_and_each_once),
 		cmocka_unit_test(each_change_has_its_name),
 		cmocka_unit_test(a_life_without_end_ends_where_the_table_does),
 		cmocka_unit_test(of_a_link_that_is_forgotten_its_code_is_left),

@@ -1,0 +1,1 @@
+arrayExists(d -> endsWith(concat('.', d), {url_host:String}), target_hosts)

@@ -1,0 +1,1 @@
+hasAny(target_hosts, {url_host_domains:Array(String)})
