@@ -89,7 +89,8 @@ struct allocator *allocator_new(const struct allocator_config *config,
 				struct app *app, struct error *err);
 void allocator_free(struct allocator *a); /* NULL accepted */
 
-/* Starts to poll Redis for denied hosts, and for domains, if they are shared. */
+/* Starts to poll Redis for denied hosts, and for domains, if they are shared.
+ */
 int allocator_start_hosts(struct allocator *a, struct error *err);
 
 /* Reopens the audit file and reads the API keys and the lists of domains again.

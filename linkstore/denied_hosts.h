@@ -24,7 +24,7 @@
 #define DENIED_REASON_MAX  512	/* including its NUL */
 #define DENIED_PAGE	   1000 /* changes that are read at once */
 
-/* What is stored with a host. */
+/* The record of who denied a host. */
 struct denial {
 	int64_t time_ms; /* by Redis' clock */
 	char who[OPERATOR_NAME_MAX];

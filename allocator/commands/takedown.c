@@ -8,7 +8,7 @@
 
 #include "allocator/allocator_config.h"
 #include "allocator/commands.h"
-#include "allocator/commands/own_hosts.h"
+#include "allocator/commands/domains_in_use.h"
 #include "common/app/operator.h"
 #include "common/clock.h"
 #include "common/domain_list.h"
@@ -53,7 +53,7 @@ static int check_host(const struct takedown *t, const char *text,
 				 "it belong to many owners; --force if it is "
 				 "meant",
 				 domain.host.text);
-	return own_hosts_check(t->config, t->redis, name, err);
+	return domains_in_use_refuse_own(t->config, t->redis, name, err);
 }
 
 static void print_denial(const char *host, const struct denial *d)

@@ -7,8 +7,8 @@
 
 #include "common/domain_list.h"
 #include "common/uri.h"
-#include "linkstore/denied_hosts_follower.h"
 #include "common/url_parts.h"
+#include "linkstore/denied_hosts_follower.h"
 
 struct lists {
 	struct domain_list *allow, *deny; /* NULL: there is none */

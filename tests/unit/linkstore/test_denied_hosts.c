@@ -173,7 +173,7 @@ static void what_redis_lost_stays_and_is_reported(void **state)
 	assert_true(set_has(set, "a.example") && set_has(set, "c.example"));
 	must_fail(f, denied_set_compare(set, &f->err), ERROR_REMOTE);
 	assert_non_null(strstr(f->err.text, "it has 1, and 3 are in force"));
-	/* Of these, one is denied again and one is not any more. */
+	/* One of them is denied again, the other one is lifted. */
 	assert_true(deny_host(f, "a.example").changed);
 	assert_true(lift_host(f, "b.example").changed);
 	update_set(f, set);
@@ -238,7 +238,7 @@ static void a_reason_has_no_hidden_characters(void **state)
 	assert_int_equal(denied_hosts_check_reason(longest, &err), 0);
 }
 
-static bool parses(const char *text)
+static bool is_denial(const char *text)
 {
 	struct denial d;
 
@@ -254,14 +254,14 @@ static void a_stored_text_has_its_three_parts(void **state)
 	assert_int_equal(d.time_ms, 17);
 	assert_string_equal(d.who, "ann");
 	assert_string_equal(d.reason, "a reason");
-	assert_true(parses("17\tann\t"));
-	assert_false(parses(""));
-	assert_false(parses("17"));
-	assert_false(parses("17\t\treason"));
-	assert_false(parses("x\tann\treason"));
-	assert_false(parses("-1\tann\treason"));
-	assert_false(parses("1234567890123456\tann\t"));
-	assert_false(parses("17\tann\ta\tb"));
+	assert_true(is_denial("17\tann\t"));
+	assert_false(is_denial(""));
+	assert_false(is_denial("17"));
+	assert_false(is_denial("17\t\treason"));
+	assert_false(is_denial("x\tann\treason"));
+	assert_false(is_denial("-1\tann\treason"));
+	assert_false(is_denial("1234567890123456\tann\t"));
+	assert_false(is_denial("17\tann\ta\tb"));
 	assert_false(denial_parse("17\tann\0\t", 8, &d));
 }
 
