@@ -32,6 +32,14 @@ static const struct app_option options[] = {
 	{"reason", "TEXT", "why, which is kept with the host", "takedown"},
 	{"force", NULL, "even if the host is a public suffix, such as .com",
 	 "takedown"},
+	{"dry-run", NULL,
+	 "deny nothing: count the links in the archive that "
+	 "lead there",
+	 "takedown"},
+	{"wait", "DURATION",
+	 "with --dry-run: wait so long for the archive to "
+	 "have all links",
+	 "takedown"},
 	{"lift", "HOST", "links may lead there again", "takedown"},
 	{"list", NULL, "all denied hosts, and who denied them when and why",
 	 "takedown"},

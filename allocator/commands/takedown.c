@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "allocator/allocator_config.h"
+#include "allocator/archive/host_links.h"
+#include "allocator/archive/link_events_wait.h"
 #include "allocator/commands.h"
 #include "allocator/commands/domains_in_use.h"
 #include "common/app/operator.h"
@@ -17,7 +19,7 @@
 
 struct takedown {
 	const struct allocator_config *config;
-	const struct app *app;
+	struct app *app;
 	char *const *hosts;
 	size_t count;
 	struct linkstore *store;
@@ -89,8 +91,7 @@ static int deny_host(const struct takedown *t, const char *text,
 	return 0;
 }
 
-/* Checks all hosts before the first one is denied. */
-static int deny_hosts(const struct takedown *t, struct error *err)
+static int check_request(const struct takedown *t, struct error *err)
 {
 	const char *reason = app_option_value(t->app, "reason");
 
@@ -105,12 +106,79 @@ static int deny_hosts(const struct takedown *t, struct error *err)
 	for (size_t i = 0; i < t->count; i++)
 		if (check_host(t, t->hosts[i], err) < 0)
 			return -1;
+	return 0;
+}
+
+/* Checks all hosts before the first one is denied. */
+static int deny_hosts(const struct takedown *t, struct error *err)
+{
+	if (check_request(t, err) < 0)
+		return -1;
 	for (size_t i = 0; i < t->count; i++)
 		if (deny_host(t, t->hosts[i], err) < 0)
 			return -1;
 	puts("Redirectors and allocators that are connected to Redis follow "
 	     "within a second.");
 	return 0;
+}
+
+/* --- links ---------------------------------------------------------------- */
+
+static int count_link(void *arg, const struct host_link *link,
+		      struct error *err)
+{
+	(void)link;
+	(void)err;
+	++*(uint64_t *)arg;
+	return 0;
+}
+
+static int count_links(struct clickhouse *ch, const char *text,
+		       struct error *err)
+{
+	char name[DOMAIN_TEXT_MAX];
+	struct listed_domain domain;
+	uint64_t count = 0;
+
+	if (read_host(text, &domain, name, err) < 0 ||
+	    host_links_each(ch, name, count_link, &count, err) < 0)
+		return -1;
+	printf("%s: %" PRIu64 " links lead there\n", name, count);
+	return 0;
+}
+
+/* Newer links may be in Kafka only. */
+static int await_archive(const struct takedown *t, struct clickhouse *ch,
+			 struct error *err)
+{
+	const char *text = app_option_value(t->app, "wait");
+	int64_t wait_ms;
+
+	if (!text)
+		return 0;
+	if (duration_parse(text, &wait_ms, err) < 0) {
+		err->code = ERROR_USAGE;
+		return error_wrap(err, "--wait");
+	}
+	return link_events_wait(t->app, &t->config->kafka, ch, wait_ms, err);
+}
+
+/* Only looks: denies nothing. */
+static int count_all_links(const struct takedown *t, struct error *err)
+{
+	struct clickhouse *ch;
+	int status;
+
+	if (check_request(t, err) < 0)
+		return -1;
+	ch = clickhouse_new(&t->config->clickhouse, err);
+	if (!ch)
+		return -1;
+	status = await_archive(t, ch, err);
+	for (size_t i = 0; status == 0 && i < t->count; i++)
+		status = count_links(ch, t->hosts[i], err);
+	clickhouse_free(ch);
+	return status;
 }
 
 /* --- lift ----------------------------------------------------------------- */
@@ -186,6 +254,8 @@ static int run_takedown(const struct takedown *t, struct error *err)
 				 "exclude each other");
 	if (lists)
 		return list_hosts(t, err);
+	if (!lifted && app_option_value(t->app, "dry-run"))
+		return count_all_links(t, err);
 	return lifted ? lift_host(t, lifted, err) : deny_hosts(t, err);
 }
 

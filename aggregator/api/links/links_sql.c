@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/clickhouse/host_filter.h"
 #include "common/clickhouse/statement.h"
-#include "common/registrable_domain.h"
 #include "common/uri.h"
 
 /* --- parameters -------------------------------------------------------------
@@ -95,26 +95,18 @@ static int fill_uris(struct links_params *p, const struct links_query *q,
 	return p->url_uri.failed ? error_set_nomem(err) : 0;
 }
 
-/* Fills in the host's name and all names above it: whichever of them was the
- * registrable domain when a row was written, it is one of these. */
-static int fill_host_domains(struct links_params *p,
-			     const struct links_query *q, size_t *n,
-			     struct error *err)
+static int fill_host_names(struct links_params *p, const struct links_query *q,
+			   size_t *n, struct error *err)
 {
 	const char *host = q->filters[LINKS_HOST];
 
 	if (!host)
 		return 0;
-	host += *host == '.';
-	/* No row has the texts above an address. */
-	buf_printf(&p->host_domains, "['%s'", host);
-	while ((host = strchr(host, '.')))
-		buf_printf(&p->host_domains, ",'%s'", ++host);
-	buf_puts(&p->host_domains, "]");
-	if (!buf_cstr(&p->host_domains))
+	host_filter_put_names(&p->host_names, host);
+	if (!buf_cstr(&p->host_names))
 		return error_set_nomem(err);
 	p->items[(*n)++] = (struct clickhouse_param){"param_url_host_domains",
-						     p->host_domains.data};
+						     p->host_names.data};
 	return 0;
 }
 
@@ -136,7 +128,7 @@ static int fill_texts(struct links_params *p, const struct links_query *q,
 		p->items[(*n)++] =
 			(struct clickhouse_param){text_params[i], text->data};
 	}
-	if (fill_uris(p, q, n, err) < 0 || fill_host_domains(p, q, n, err) < 0)
+	if (fill_uris(p, q, n, err) < 0 || fill_host_names(p, q, n, err) < 0)
 		return -1;
 	return fill_bounds(p, q->bounds, n, err);
 }
@@ -187,7 +179,7 @@ void links_params_release(struct links_params *p)
 		buf_free(&p->texts[i]);
 	buf_free(&p->words_uri);
 	buf_free(&p->url_uri);
-	buf_free(&p->host_domains);
+	buf_free(&p->host_names);
 	caller_params_release(&p->caller);
 }
 
@@ -205,13 +197,6 @@ static const char has_words_or_uri[] =
 #include "aggregator/sql/parts/has_words_or_uri.sql.inc"
 	;
 
-static const char leads_to_host[] =
-#include "aggregator/sql/parts/leads_to_host.sql.inc"
-	;
-static const char leads_below_host[] =
-#include "aggregator/sql/parts/leads_below_host.sql.inc"
-	;
-
 /* The conditions by enum links_filter. */
 static const char *const conditions[LINKS_FILTER_COUNT] = {
 	[LINKS_TEXT] = has_words,
@@ -223,7 +208,6 @@ static const char *const conditions[LINKS_FILTER_COUNT] = {
 	[LINKS_STATE] = "state = {state:String}",
 	/* A link from elsewhere may have a URL that is no URI. */
 	[LINKS_URL] = "url IN ({url:String}, {url_uri:String})",
-	[LINKS_HOST] = leads_to_host,
 };
 
 static const char *condition_of(const struct links_query *q,
@@ -233,8 +217,8 @@ static const char *condition_of(const struct links_query *q,
 
 	if (filter == LINKS_TEXT && differs_as_uri(value))
 		return has_words_or_uri;
-	if (filter == LINKS_HOST && *value == '.')
-		return leads_below_host;
+	if (filter == LINKS_HOST)
+		return host_filter_condition(value);
 	return conditions[filter];
 }
 
@@ -271,26 +255,6 @@ static void put_where(struct buf *sql, const struct links_query *q)
 			      "{created_to:Int64}, 'UTC')");
 }
 
-static const char has_host_domain[] =
-#include "aggregator/sql/parts/has_host_domain.sql.inc"
-	;
-static const char has_domain_below_host[] =
-#include "aggregator/sql/parts/has_domain_below_host.sql.inc"
-	;
-
-/* True if the registrable domains of what is below the host are below it,
- * too. */
-static bool is_above_domains(const char *listed)
-{
-	struct error ignored;
-	struct host host;
-
-	return *listed == '.' &&
-	       host_parse(listed + 1, strlen(listed + 1), &host, &ignored) ==
-		       0 &&
-	       is_public_suffix(&host);
-}
-
 /* A condition that follows from the others, and that an index serves.  Only the
  * table itself has its column. */
 static void put_narrowing(struct buf *sql, const struct links_query *q)
@@ -300,8 +264,7 @@ static void put_narrowing(struct buf *sql, const struct links_query *q)
 	if (!host)
 		return;
 	buf_puts(sql, " AND ");
-	buf_puts(sql, is_above_domains(host) ? has_domain_below_host
-					     : has_host_domain);
+	buf_puts(sql, host_filter_narrowing(host));
 }
 
 const char links_sql_window[] =

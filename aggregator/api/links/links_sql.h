@@ -36,7 +36,7 @@ struct links_scan {
 struct links_params {
 	struct buf texts[LINKS_FILTER_COUNT];
 	struct buf words_uri, url_uri; /* q and url as URIs */
-	struct buf host_domains;
+	struct buf host_names;	       /* of url_host, and those above it */
 	struct caller_params caller;
 	char numbers[9][24];
 	struct clickhouse_param items[32];

@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "aggregator/api/links/links_sql.h"
+#include "common/clickhouse/host_filter.h"
 
 /* The links 1 to 6 were created at this ms plus their number. */
 #define CREATED INT64_C(1792000000000)
@@ -416,9 +417,6 @@ static void hosts_are_found_by_clicks_too(void **state)
 /* The index leaves out the granules without the domain. */
 static void the_index_serves_a_host(void **state)
 {
-	static const char narrowing[] =
-#include "aggregator/sql/parts/has_host_domain.sql.inc"
-		;
 	static const struct clickhouse_param params[] = {
 		{"param_url_host_domains", "['www.bad.test','bad.test']"},
 		{NULL, NULL}};
@@ -436,7 +434,7 @@ static void the_index_serves_a_host(void **state)
 	buf_printf(&sql,
 		   "EXPLAIN indexes = 1 SELECT link_id FROM links WHERE %s "
 		   "SETTINGS optimize_use_projections = 0",
-		   narrowing);
+		   host_filter_narrowing("www.bad.test"));
 	if (clickhouse_query(t->server.ch, buf_cstr(&sql), params, &plan,
 			     &err) < 0)
 		fail_msg("%s", err.text);

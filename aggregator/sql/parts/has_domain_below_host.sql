@@ -1,1 +1,0 @@
-arrayExists(d -> endsWith(concat('.', d), {url_host:String}), target_hosts)

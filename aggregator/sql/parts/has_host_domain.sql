@@ -1,1 +1,0 @@
-hasAny(target_hosts, {url_host_domains:Array(String)})
