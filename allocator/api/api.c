@@ -23,6 +23,7 @@ int api_start(struct api_context *api, struct error *err)
 	};
 
 	api->changer = link_changer_new(&options, err);
+	api->batches.changer = api->changer;
 	return api->changer ? 0 : -1;
 }
 
@@ -64,6 +65,7 @@ static void handle_openapi(const struct api_call *call)
 
 #define ACTIONS_MAX 3
 #define BATCH_PATH  "/v1/links/batch"
+#define EDIT_PATH   "/v1/links/edit"
 /* Bytes of a body other than a batch's: the same limit as for a line of a
  * batch. */
 #define BODY_MAX BATCH_LINE_MAX
@@ -73,7 +75,8 @@ struct action {
 	unsigned role; /* enum api_role; 0: no role is needed */
 	api_handler *handle;
 	bool query;    /* the handler reads the query string */
-	unsigned cost; /* the price; a batch pays by the line */
+	unsigned cost; /* the price; a batch, or an edit of many, pays by the
+			  line */
 };
 
 /* The path of a resource is `head`, or `head`, a name and `tail`. */
@@ -84,11 +87,6 @@ struct route {
 	struct action actions[ACTIONS_MAX + 1];
 };
 
-static void handle_batch(const struct api_call *call)
-{
-	batch_handle(&call->api->batches, call->req, call->caller);
-}
-
 static const struct route routes[] = {
 	{"/v1/links",
 	 NULL,
@@ -98,6 +96,7 @@ static const struct route routes[] = {
 	 NULL,
 	 "POST",
 	 {{"POST", API_CREATE, handle_batch, false, 0}}},
+	{EDIT_PATH, NULL, "POST", {{"POST", API_CREATE, handle_edit, true, 0}}},
 	{"/v1/links/",
 	 "",
 	 "GET, HEAD, PATCH, DELETE",
@@ -252,8 +251,9 @@ bool api_admit(struct http_request *req, size_t *body_max, void *arg)
 bool api_streams(const struct http_request *req, void *arg)
 {
 	(void)arg;
-	return http_slice_is(http_path(req), BATCH_PATH) &&
-	       http_method_is(req, "POST");
+	return http_method_is(req, "POST") &&
+	       (http_slice_is(http_path(req), BATCH_PATH) ||
+		http_slice_is(http_path(req), EDIT_PATH));
 }
 
 void api_handle(struct http_request *req, void *arg)

@@ -34,7 +34,7 @@ int api_write_openapi(struct buf *out, struct error *err);
 /* An http_handler; `arg` is a struct api_context. */
 void api_handle(struct http_request *req, void *arg);
 
-/* The http_stream_choose for api_handle: batches are streamed. */
+/* The http_stream_choose for api_handle: bodies of lines are streamed. */
 bool api_streams(const struct http_request *req, void *arg);
 
 /* The http_admit for api_handle: no body is read from a caller without

@@ -6,9 +6,6 @@
 
 #include "allocator/batch/line_splitter.h"
 #include "allocator/batch/reorder_buffer.h"
-#include "allocator/create/create.h"
-#include "allocator/create/idempotency.h"
-#include "allocator/link/link_view.h"
 #include "common/clock.h"
 
 #define NS_PER_MS INT64_C(1000000)
@@ -42,12 +39,13 @@ enum batch_state {
 
 struct running_batch {
 	struct batches *all;
+	const struct batch_kind *kind;
+	void *data;			   /* the kind's */
 	struct running_batch *prev, *next; /* in the list of running batches */
 	struct http_request *req;
 	struct http_stream_handler handler;
 	struct api_key_info caller;
 	struct audit_source source;
-	struct http_slice key; /* Idempotency-Key of all lines; or NULL */
 
 	enum batch_state state;
 	bool paused;  /* the client has sent more than was taken */
@@ -67,15 +65,6 @@ struct running_batch {
 		struct loop_timer *timer;
 	} token;
 };
-
-/* A line that is being created. */
-struct batch_line {
-	struct running_batch *batch;
-	struct link_request request;
-	uint64_t position, number;
-};
-
-static void continue_batch(struct running_batch *b);
 
 /* --- metrics -------------------------------------------------------------- */
 
@@ -101,7 +90,7 @@ void batch_metrics_register(struct batch_metrics *bm,
 			    struct metrics *m)
 {
 	static const char batches[] = "shortloop_allocator_batches_total";
-	static const char batches_help[] = "Batches of links, when they ended";
+	static const char batches_help[] = "Batches, when they ended";
 	static const char lines[] = "shortloop_allocator_batch_lines_total";
 	static const char lines_help[] = "Lines of batches, by their answer";
 
@@ -117,11 +106,15 @@ void batch_metrics_register(struct batch_metrics *bm,
 				    "Batches under way");
 	bm->in_flight =
 		metrics_gauge(m, "shortloop_allocator_batch_lines_in_flight",
-			      NULL, "Lines of batches being created");
+			      NULL, "Lines of batches being worked on");
 	bm->created =
 		metrics_counter(m, lines, "outcome=\"created\"", lines_help);
 	bm->present =
 		metrics_counter(m, lines, "outcome=\"present\"", lines_help);
+	bm->changed =
+		metrics_counter(m, lines, "outcome=\"changed\"", lines_help);
+	bm->unchanged =
+		metrics_counter(m, lines, "outcome=\"unchanged\"", lines_help);
 	bm->invalid =
 		metrics_counter(m, lines, "outcome=\"invalid\"", lines_help);
 	bm->denied =
@@ -133,10 +126,15 @@ void batch_metrics_register(struct batch_metrics *bm,
 
 /* --- end ------------------------------------------------------------------ */
 
+static void free_kind_data(const struct batch_kind *kind, void *data)
+{
+	if (kind->free_data)
+		kind->free_data(data);
+}
+
 static void batch_free(struct running_batch *b)
 {
-	if (!b)
-		return;
+	free_kind_data(b->kind, b->data);
 	loop_timer_free(b->token.timer);
 	loop_timer_free(b->time_timer);
 	line_splitter_free(&b->lines);
@@ -190,13 +188,10 @@ static void abandon_batch(struct running_batch *b)
 
 /* --- answer of a line ----------------------------------------------------- */
 
-static struct metric *outcome_of_line(const struct batch_metrics *m, int status,
-				      bool replayed)
+struct metric *batch_outcome_of(const struct batches *all, int status)
 {
-	if (status == 201 && !replayed)
-		return m->created;
-	if (status < 300)
-		return m->present;
+	const struct batch_metrics *m = all->metrics;
+
 	if (status == 403 || status == 408 || status == 409 || status == 429 ||
 	    status == 451)
 		return m->denied;
@@ -204,11 +199,11 @@ static struct metric *outcome_of_line(const struct batch_metrics *m, int status,
 }
 
 /* Call it when the answer of this position is written. */
-static void send_answer(struct running_batch *b, uint64_t position, int status,
-			bool replayed)
+static void send_answer(struct running_batch *b, uint64_t position,
+			struct metric *outcome)
 {
 	reorder_buffer_release(b->answers, position, &b->out);
-	metric_add(outcome_of_line(b->all->metrics, status, replayed), 1);
+	metric_add(outcome, 1);
 	/* If answers are lost, the client must not take those it received for
 	 * all. */
 	if (b->out.failed)
@@ -217,24 +212,12 @@ static void send_answer(struct running_batch *b, uint64_t position, int status,
 	buf_reset(&b->out);
 }
 
-static void put_problem(struct buf *out, uint64_t line, int status,
-			const char *detail)
+void batch_put_problem(struct buf *out, uint64_t line, int status,
+		       const char *detail)
 {
 	buf_printf(out, "{\"line\":%llu,", (unsigned long long)line);
 	http_problem_put(out, status, detail);
 	buf_puts(out, "}\n");
-}
-
-/* Returns the metric for a create that the batch refuses; NULL: an internal
- * error. */
-static struct metric *outcome_of_refused(const struct running_batch *b,
-					 int status)
-{
-	const struct creation_metrics *m = b->all->creation->metrics;
-
-	if (status == 403 || status == 408 || status == 429)
-		return m->denied;
-	return status < 500 ? m->invalid : NULL;
 }
 
 /* Answers the line with a problem. */
@@ -242,89 +225,21 @@ static void refuse_line(struct running_batch *b, uint64_t number, int status,
 			const char *detail)
 {
 	uint64_t position = reorder_buffer_reserve(b->answers, 0);
-	struct metric *outcome = outcome_of_refused(b, status);
 
-	put_problem(reorder_buffer_answer(b->answers, position, &b->out),
-		    number, status, detail);
-	if (outcome)
-		metric_add(outcome, 1);
-	send_answer(b, position, status, false);
+	batch_put_problem(reorder_buffer_answer(b->answers, position, &b->out),
+			  number, status, detail);
+	if (b->kind->count_refused)
+		b->kind->count_refused(b->all, status);
+	send_answer(b, position, batch_outcome_of(b->all, status));
 }
 
-static void put_result(const struct batch_line *line,
-		       const struct creation_result *result, struct buf *out)
+/* Has the kind work on the line that was read last. */
+static void work_on_line(struct running_batch *b, struct http_slice text)
 {
-	struct link_view view;
-
-	if (!result->link) {
-		put_problem(out, line->number, result->status, result->detail);
-		return;
-	}
-	view = (struct link_view){
-		.base_url = link_view_base_url(
-			&line->batch->all->defaults->rules, result->link),
-		.space = result->space->name,
-		.code = result->code,
-		.link = result->link,
-		.expires = result->expires,
-	};
-	link_view_write(&view, out);
-	buf_putc(out, '\n');
-}
-
-/* --- creation of a line's link -------------------------------------------- */
-
-static void on_created(void *arg, const struct creation_result *result)
-{
-	struct batch_line *line = arg;
-	struct running_batch *b = line->batch;
-
-	put_result(line, result,
-		   reorder_buffer_answer(b->answers, line->position, &b->out));
-	metric_add(b->all->metrics->in_flight, UINT64_MAX);
-	send_answer(b, line->position, result->status, result->replayed);
-	link_request_release(&line->request);
-	free(line);
-	continue_batch(b);
-}
-
-/* Creates the link of the line that was read last, and answers the line when
- * done. */
-static void create_line(struct running_batch *b, struct http_slice text)
-{
-	struct batch_line *line;
-	struct creation_order order;
-	struct error err;
-
-	if (!api_keyring_still_may(b->all->keys, &b->caller, API_CREATE)) {
-		refuse_line(b, b->lines.number, 403,
-			    "this API key may not create links any more");
-		return;
-	}
-	line = malloc(sizeof(*line));
-	if (!line) {
-		refuse_line(b, b->lines.number, 500, "out of memory");
-		return;
-	}
-	line->batch = b;
-	line->number = b->lines.number;
-	if (link_request_parse(&line->request, b->all->defaults, &b->caller,
-			       text, &err) < 0) {
-		refuse_line(b, line->number,
-			    err.code == ERROR_NOT_OWNER ? 403 : 400, err.text);
-		link_request_release(&line->request);
-		free(line);
-		return;
-	}
-	line->position = reorder_buffer_reserve(b->answers, text.len);
-	metric_add(b->all->metrics->in_flight, 1);
-	order = (struct creation_order){.request = &line->request,
-					.caller = &b->caller,
-					.key = b->key,
-					.line = line->number,
-					.body = text,
-					.source = &b->source};
-	create_link(b->all->creation, &order, on_created, line);
+	if (api_keyring_still_may(b->all->keys, &b->caller, API_CREATE))
+		b->kind->take(b, text);
+	else
+		refuse_line(b, b->lines.number, 403, b->kind->denied);
 }
 
 /* --- room ----------------------------------------------------------------- */
@@ -425,7 +340,7 @@ static bool take_line(struct running_batch *b, struct http_slice *data)
 	case LINE_MORE:
 		return false;
 	case LINE_COMPLETE:
-		create_line(b, line);
+		work_on_line(b, line);
 		break;
 	case LINE_TOO_LONG:
 		refuse_line(b, b->lines.number, 413,
@@ -449,7 +364,7 @@ static void take_last_line(struct running_batch *b)
 		return;
 	b->state = BATCH_DRAINING;
 	if (b->last.len > 0)
-		create_line(b, b->last);
+		work_on_line(b, b->last);
 }
 
 /* Call it after an event that may free room or end the batch.  The batch may be
@@ -475,6 +390,57 @@ static bool may_take_line(struct running_batch *b, struct http_slice *data)
 {
 	line_splitter_skip(&b->lines, data);
 	return data->len > 0 && has_room(b) && take_token(b);
+}
+
+/* --- for kinds ------------------------------------------------------------ */
+
+const struct batches *batch_all(const struct running_batch *b)
+{
+	return b->all;
+}
+
+const struct api_key_info *batch_caller(const struct running_batch *b)
+{
+	return &b->caller;
+}
+
+const struct audit_source *batch_source(const struct running_batch *b)
+{
+	return &b->source;
+}
+
+void *batch_data(const struct running_batch *b)
+{
+	return b->data;
+}
+
+uint64_t batch_line_number(const struct running_batch *b)
+{
+	return b->lines.number;
+}
+
+void batch_refuse_line(struct running_batch *b, int status, const char *detail)
+{
+	refuse_line(b, b->lines.number, status, detail);
+}
+
+uint64_t batch_begin_line(struct running_batch *b, size_t bytes)
+{
+	metric_add(b->all->metrics->in_flight, 1);
+	return reorder_buffer_reserve(b->answers, bytes);
+}
+
+struct buf *batch_answer(struct running_batch *b, uint64_t place)
+{
+	return reorder_buffer_answer(b->answers, place, &b->out);
+}
+
+void batch_end_line(struct running_batch *b, uint64_t place,
+		    struct metric *outcome)
+{
+	metric_add(b->all->metrics->in_flight, UINT64_MAX);
+	send_answer(b, place, outcome);
+	continue_batch(b);
 }
 
 /* --- callbacks from the stream and the loop ------------------------------- */
@@ -566,20 +532,16 @@ static size_t count_of(const struct batches *all, const char *account)
 
 /* Returns false if the batch cannot be taken; the request has been answered
  * then. */
-static bool may_begin(const struct batches *all, struct http_request *req,
+static bool may_begin(const struct batches *all, const struct batch_kind *kind,
+		      struct http_request *req,
 		      const struct api_key_info *caller)
 {
-	struct http_slice key = http_header_get(req, "Idempotency-Key");
-
 	if (!is_ndjson(req)) {
 		http_reply_problem(req, 415, NULL,
-				   "send the links as Content-Type: "
+				   "send the %s as Content-Type: "
 				   "application/x-ndjson, an object a line, "
-				   "without Content-Encoding");
-		return false;
-	}
-	if (key.data && !idempotency_key_is_valid(key)) {
-		http_reply_problem(req, 400, NULL, IDEMPOTENCY_KEY_EXPECTED);
+				   "without Content-Encoding",
+				   kind->lines);
 		return false;
 	}
 	if (count_of(all, caller->account) >= all->account_max) {
@@ -599,22 +561,26 @@ static bool may_begin(const struct batches *all, struct http_request *req,
 	return true;
 }
 
+/* Takes `data`, also if it fails. */
 static struct running_batch *batch_new(struct batches *all,
-				       struct http_request *req,
+				       const struct batch_kind *kind,
+				       void *data, struct http_request *req,
 				       const struct api_key_info *caller,
 				       struct error *err)
 {
 	struct running_batch *b = calloc(1, sizeof(*b));
 
 	if (!b) {
+		free_kind_data(kind, data);
 		error_set_nomem(err);
 		return NULL;
 	}
 	b->all = all;
+	b->kind = kind;
+	b->data = data;
 	b->req = req;
 	b->caller = *caller;
 	b->source = audit_source_of(req, b->caller.name);
-	b->key = http_header_get(req, "Idempotency-Key");
 	b->lines.max = BATCH_LINE_MAX;
 	b->handler = (struct http_stream_handler){
 		.on_data = on_data,
@@ -635,7 +601,8 @@ static struct running_batch *batch_new(struct batches *all,
 	return NULL;
 }
 
-void batch_handle(struct batches *all, struct http_request *req,
+void batch_handle(struct batches *all, const struct batch_kind *kind,
+		  void *data, struct http_request *req,
 		  const struct api_key_info *caller)
 {
 	static const struct http_field fields[] = {
@@ -645,11 +612,12 @@ void batch_handle(struct batches *all, struct http_request *req,
 	struct running_batch *b;
 	struct error err;
 
-	if (!may_begin(all, req, caller)) {
+	if (!may_begin(all, kind, req, caller)) {
+		free_kind_data(kind, data);
 		metric_add(all->metrics->refused, 1);
 		return;
 	}
-	b = batch_new(all, req, caller, &err);
+	b = batch_new(all, kind, data, req, caller, &err);
 	if (!b) {
 		metric_add(all->metrics->refused, 1);
 		http_reply_problem(req, 503, soon, "%s", err.text);

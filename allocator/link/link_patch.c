@@ -9,14 +9,13 @@
 	 FIELD_ACCOUNT | FIELD_DOMAIN | FIELD_MAX_VISITS |                     \
 	 FIELD_REDIRECT_STATUS | FIELD_PASS_QUERY | FIELD_PASS_PATH)
 
-int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
-		     struct http_slice text, struct error *err)
+/* Reads the fields of `root`, which the patch has. */
+static int read_patch(struct link_patch *patch, const struct link_rules *rules,
+		      struct error *err)
 {
 	struct link_fields *f = &patch->fields;
 
-	patch->root = NULL;
-	if (link_fields_parse(text, &patch->root, err) ||
-	    link_fields_read(f, patch->root, rules, PATCH_FIELDS, true, err))
+	if (link_fields_read(f, patch->root, rules, PATCH_FIELDS, true, err))
 		return -1;
 	if (!f->given)
 		return error_set(err, ERROR_INPUT,
@@ -31,6 +30,25 @@ int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
 	if ((f->given & FIELD_TTL) && !f->ttl)
 		return link_fields_refuse_ttl(rules->store, err);
 	return 0;
+}
+
+int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
+		     struct http_slice text, struct error *err)
+{
+	patch->root = NULL;
+	if (link_fields_parse(text, &patch->root, err) < 0)
+		return -1;
+	return read_patch(patch, rules, err);
+}
+
+int link_patch_read(struct link_patch *patch, const struct link_rules *rules,
+		    json_t *root, struct error *err)
+{
+	patch->root = json_incref(root);
+	if (!json_is_object(root))
+		return error_set(err, ERROR_INPUT,
+				 "expected an object of the fields to change");
+	return read_patch(patch, rules, err);
 }
 
 void link_patch_release(struct link_patch *patch)

@@ -18,6 +18,10 @@ struct link_patch {
  */
 int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
 		     struct http_slice text, struct error *err);
+/* The same for an object that is parsed already, of which it takes a
+ * reference. */
+int link_patch_read(struct link_patch *patch, const struct link_rules *rules,
+		    json_t *root, struct error *err);
 void link_patch_release(struct link_patch *patch);
 
 /* Fills in the edited link, except the values that the store decides (version,

@@ -1,4 +1,4 @@
-"""A client of POST /v1/links/batch that writes and reads at the same time, as every
+"""A client of POST /v1/links/batch, or /v1/links/edit, that writes and reads at the same time, as every
 client of it must."""
 import http.client
 import json
@@ -13,7 +13,8 @@ class Batch:
     with them unless keep_open."""
 
     def __init__(self, api, lines=(), key="boss", content_type=NDJSON,
-                 headers=None, receive_buffer=None, keep_open=False):
+                 headers=None, receive_buffer=None, keep_open=False,
+                 path="/v1/links/batch"):
         host, port = api.program.section["listen"].split(":")
         self.socket = socket.socket()
         if receive_buffer:
@@ -22,7 +23,7 @@ class Batch:
         self.socket.settimeout(60)
         self.socket.connect((host, int(port)))
         self.keep_open = keep_open
-        head = ["POST /v1/links/batch HTTP/1.1", f"Host: {host}",
+        head = [f"POST {path} HTTP/1.1", f"Host: {host}",
                 "Transfer-Encoding: chunked"]
         if key:
             head.append(f"Authorization: Bearer {key}")

@@ -344,6 +344,24 @@ def changed(method, status, fields=None, headers=None, tail=""):
     return ask
 
 
+def edited_together(world, key):
+    """All links in one request: each line is answered what its edit alone is."""
+    answer = world.api.call(
+        "POST", "/v1/links/edit", key, headers={"Content-Type": "application/x-ndjson"},
+        data="".join(json.dumps(line) + "\n" for line in [
+            {"patch": {"description": "together"}},
+            *({"code": f"code{link}"} for link in LINKS)]))
+    if answer.status_code != 200:
+        return answer.status_code
+    _, *lines = [json.loads(line) for line in answer.text.splitlines()]
+    found = {link for link, line in zip(LINKS, lines) if "changed" in line}
+    reads = KEYS[key][1] if isinstance(KEYS[key][1], set) else set()
+    assert {link: line["status"] for link, line in zip(LINKS, lines)
+            if link not in found} == {
+        link: 403 if link in reads else 404 for link in ALL - found}
+    return found
+
+
 def read(*paths):
     """Reads like the allocator: 404 for a link that does not exist for the key."""
     def ask(world, key):
@@ -424,6 +442,7 @@ def blocked(world, key):
 ALLOCATORS = {
     "/v1/links": [(created_one_by_one, creates)],
     "/v1/links/batch": [(created_in_a_batch, creates)],
+    "/v1/links/edit": [(edited_together, changes)],
     "/v1/links/{code}": [
         (read("/v1/links/code{link}"), seen),
         (changed("PATCH", 200, {"description": "x"}), changes),

@@ -1,0 +1,132 @@
+#include "allocator/batch/edit_line.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "allocator/link/link_view.h"
+#include "linkstore/link/names.h"
+
+static int read_slice(const json_t *value, struct http_slice *ret,
+		      struct error *err)
+{
+	if (!json_is_string(value))
+		return error_set(err, ERROR_INPUT, "expected a string");
+	*ret = (struct http_slice){json_string_value(value),
+				   json_string_length(value)};
+	return 0;
+}
+
+static int read_delete(struct edit_line *line, const json_t *value,
+		       struct error *err)
+{
+	if (!json_is_true(value))
+		return error_set(err, ERROR_INPUT, "expected true");
+	line->deletes = true;
+	return 0;
+}
+
+static int read_member(struct edit_line *line, const struct link_rules *rules,
+		       const char *name, json_t *value, struct error *err)
+{
+	if (!strcmp(name, "code"))
+		return read_slice(value, &line->code, err);
+	if (!strcmp(name, "if_match"))
+		return read_slice(value, &line->if_match, err);
+	if (!strcmp(name, "delete"))
+		return read_delete(line, value, err);
+	if (!strcmp(name, "patch")) {
+		line->patches = true;
+		return link_patch_read(&line->patch, rules, value, err);
+	}
+	return error_set(err, ERROR_INPUT,
+			 "is not a member of an edit; these are: code, patch, "
+			 "delete, if_match");
+}
+
+static int check_members(const struct edit_line *line, struct error *err)
+{
+	if (line->patches && line->deletes)
+		return error_set(err, ERROR_INPUT,
+				 "delete: a link that is deleted has no patch");
+	if (!line->code.data && !line->patches && !line->deletes)
+		return error_set(err, ERROR_INPUT,
+				 "code: is required, and patch or delete");
+	if (!line->code.data && line->if_match.data)
+		return error_set(err, ERROR_INPUT,
+				 "if_match: is of one link, so it needs a "
+				 "code");
+	return 0;
+}
+
+int edit_line_parse(struct edit_line *line, const struct link_rules *rules,
+		    struct http_slice text, struct error *err)
+{
+	const char *name;
+	json_t *value;
+
+	line->root = NULL;
+	line->code = line->if_match = (struct http_slice){NULL, 0};
+	line->patches = line->deletes = false;
+	line->patch.root = NULL;
+	if (link_fields_parse(text, &line->root, err) < 0)
+		return -1;
+	json_object_foreach(line->root, name, value)
+	{
+		if (read_member(line, rules, name, value, err) < 0)
+			return error_wrap(err, "%.64s", name);
+	}
+	return check_members(line, err);
+}
+
+int edit_line_parse_all(struct edit_line *line, const struct link_rules *rules,
+			struct http_slice text, struct error *err)
+{
+	if (edit_line_parse(line, rules, text, err) < 0)
+		return -1;
+	if (line->code.data)
+		return error_set(err, ERROR_INPUT,
+				 "code: the links are those of the filter");
+	return 0;
+}
+
+void edit_line_release(struct edit_line *line)
+{
+	link_patch_release(&line->patch);
+	json_decref(line->root);
+	line->root = NULL;
+}
+
+/* --- answer ----------------------------------------------------------------
+ */
+
+static void put_link(const struct change_result *result,
+		     const struct link_rules *rules, struct buf *out)
+{
+	const struct link_view view = {
+		.base_url = link_view_base_url(rules, result->link),
+		.space = result->space->name,
+		.code = result->code,
+		.link = result->link,
+		.expires = result->expires,
+	};
+
+	buf_puts(out, ",\"link\":");
+	link_view_write(&view, out);
+}
+
+void edit_answer_put(const struct change_result *result,
+		     const struct link_rules *rules,
+		     const struct edit_options *options, struct buf *out)
+{
+	/* A code has no character that JSON would escape. */
+	buf_printf(out,
+		   "\"code\":\"%s\",\"version\":%" PRIu32
+		   ",\"state\":\"%s\",\"changed\":%s",
+		   result->code, result->link->version,
+		   link_state_name(result->link->state),
+		   result->changed ? "true" : "false");
+	if (options->dry_run)
+		buf_puts(out, ",\"dry_run\":true");
+	if (options->whole_links && !result->deletes)
+		put_link(result, rules, out);
+}
