@@ -37,8 +37,10 @@ static const struct app_option options[] = {
 	 "lead there",
 	 "takedown"},
 	{"wait", "DURATION",
-	 "with --dry-run: wait so long for the archive to "
-	 "have all links",
+	 "how long to wait for the archive to have the newest links (1m; "
+	 "with --dry-run 0)",
+	 "takedown"},
+	{"no-links", NULL, "deny the hosts only, and block no link",
 	 "takedown"},
 	{"lift", "HOST", "links may lead there again", "takedown"},
 	{"list", NULL, "all denied hosts, and who denied them when and why",

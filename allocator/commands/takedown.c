@@ -11,17 +11,24 @@
 #include "allocator/archive/link_events_wait.h"
 #include "allocator/commands.h"
 #include "allocator/commands/domains_in_use.h"
+#include "allocator/commands/link_blocker.h"
 #include "common/app/operator.h"
 #include "common/clock.h"
 #include "common/domain_list.h"
 #include "common/registrable_domain.h"
 #include "linkstore/denied_hosts.h"
 
+enum {
+	FOLLOWED_MS = 2000,	     /* by then all allocators refuse */
+	WAIT_MS = 60 * CLOCK_SECOND, /* without --wait */
+};
+
 struct takedown {
 	const struct allocator_config *config;
 	struct app *app;
 	char *const *hosts;
 	size_t count;
+	int64_t wait_ms; /* for the archive; 0: not at all */
 	struct linkstore *store;
 	struct redis *redis;
 };
@@ -110,7 +117,7 @@ static int check_request(const struct takedown *t, struct error *err)
 }
 
 /* Checks all hosts before the first one is denied. */
-static int deny_hosts(const struct takedown *t, struct error *err)
+static int deny_all_hosts(const struct takedown *t, struct error *err)
 {
 	if (check_request(t, err) < 0)
 		return -1;
@@ -151,16 +158,9 @@ static int count_links(struct clickhouse *ch, const char *text,
 static int await_archive(const struct takedown *t, struct clickhouse *ch,
 			 struct error *err)
 {
-	const char *text = app_option_value(t->app, "wait");
-	int64_t wait_ms;
-
-	if (!text)
+	if (!t->wait_ms)
 		return 0;
-	if (duration_parse(text, &wait_ms, err) < 0) {
-		err->code = ERROR_USAGE;
-		return error_wrap(err, "--wait");
-	}
-	return link_events_wait(t->app, &t->config->kafka, ch, wait_ms, err);
+	return link_events_wait(t->app, &t->config->kafka, ch, t->wait_ms, err);
 }
 
 /* Only looks: denies nothing. */
@@ -179,6 +179,92 @@ static int count_all_links(const struct takedown *t, struct error *err)
 		status = count_links(ch, t->hosts[i], err);
 	clickhouse_free(ch);
 	return status;
+}
+
+static int block_link(void *arg, const struct host_link *link,
+		      struct error *err)
+{
+	return link_blocker_take(arg, link->code, link->link_id, err);
+}
+
+static int block_links(struct clickhouse *ch, struct link_blocker *blocker,
+		       const char *text, struct error *err)
+{
+	const struct link_blocker_counts before = link_blocker_counts(blocker);
+	struct link_blocker_counts now;
+	char name[DOMAIN_TEXT_MAX];
+	struct listed_domain domain;
+	int status;
+
+	if (read_host(text, &domain, name, err) < 0 ||
+	    link_blocker_set_domain(blocker, name, err) < 0)
+		return -1;
+	status = host_links_each(ch, name, block_link, blocker, err);
+	if (status == 0)
+		status = link_blocker_finish(blocker, err);
+	now = link_blocker_counts(blocker);
+	printf("%s: %" PRIu64 " links blocked, %" PRIu64
+	       " have ended or changed\n",
+	       name, now.blocked - before.blocked,
+	       now.passed_over - before.passed_over);
+	return status;
+}
+
+static int block_all_links(const struct takedown *t, struct clickhouse *ch,
+			   struct link_blocker *blocker, struct error *err)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (block_links(ch, blocker, t->hosts[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Blocks what the archive has, and then what allocators made until they had the
+ * denial. */
+static int block_twice(const struct takedown *t, struct clickhouse *ch,
+		       struct link_blocker *blocker, struct error *err)
+{
+	if (block_all_links(t, ch, blocker, err) < 0)
+		return -1;
+	if (!t->wait_ms)
+		return 0;
+	if (app_should_stop(t->app, FOLLOWED_MS))
+		return error_set_retriable(err, ERROR_STOPPED, "stopped");
+	if (await_archive(t, ch, err) < 0)
+		return -1;
+	return block_all_links(t, ch, blocker, err);
+}
+
+/* The denial is in force whatever happens here. */
+static int block_denied_links(const struct takedown *t, struct error *err)
+{
+	char who[OPERATOR_NAME_MAX];
+	struct link_blocker *blocker;
+	struct clickhouse *ch;
+	int status = -1;
+
+	operator_name(who);
+	ch = clickhouse_new(&t->config->clickhouse, err);
+	if (!ch)
+		return -1;
+	blocker = link_blocker_new(t->app, t->config, who, err);
+	if (blocker)
+		status = block_twice(t, ch, blocker, err);
+	link_blocker_free(blocker);
+	clickhouse_free(ch);
+	return status < 0
+		       ? error_wrap(err, "the denial is in force, but not all "
+					 "links are blocked; run it again")
+		       : 0;
+}
+
+static int deny_hosts(const struct takedown *t, struct error *err)
+{
+	if (deny_all_hosts(t, err) < 0)
+		return -1;
+	return app_option_value(t->app, "no-links")
+		       ? 0
+		       : block_denied_links(t, err);
 }
 
 /* --- lift ----------------------------------------------------------------- */
@@ -243,6 +329,20 @@ static int open_redis(struct takedown *t, struct error *err)
 	return t->redis ? 0 : -1;
 }
 
+static int read_wait(struct takedown *t, struct error *err)
+{
+	const char *text = app_option_value(t->app, "wait");
+
+	if (!text) {
+		t->wait_ms = app_option_value(t->app, "dry-run") ? 0 : WAIT_MS;
+		return 0;
+	}
+	if (!strcmp(text, "0") || duration_parse(text, &t->wait_ms, err) == 0)
+		return 0;
+	err->code = ERROR_USAGE;
+	return error_wrap(err, "--wait");
+}
+
 static int run_takedown(const struct takedown *t, struct error *err)
 {
 	const char *lifted = app_option_value(t->app, "lift");
@@ -265,7 +365,9 @@ int command_takedown(struct app *app, const void *config, struct error *err)
 	int status;
 
 	t.hosts = app_operands(app, &t.count);
-	status = open_redis(&t, err);
+	status = read_wait(&t, err);
+	if (status == 0)
+		status = open_redis(&t, err);
 	if (status == 0)
 		status = run_takedown(&t, err);
 	redis_free(t.redis);
