@@ -8,7 +8,7 @@
 
 #include "allocator/allocator_config.h"
 #include "allocator/archive/host_links.h"
-#include "allocator/archive/link_events_wait.h"
+#include "allocator/archive/link_events_mark.h"
 #include "allocator/commands.h"
 #include "allocator/commands/domains_in_use.h"
 #include "allocator/commands/link_blocker.h"
@@ -21,6 +21,8 @@
 enum {
 	FOLLOWED_MS = 2000,	     /* by then all allocators refuse */
 	WAIT_MS = 60 * CLOCK_SECOND, /* without --wait */
+	LOOK_MS = 500,		     /* between two checks of the archive */
+	PRINT_MS = 5000,	     /* between two lines about the same */
 };
 
 struct takedown {
@@ -154,13 +156,59 @@ static int count_links(struct clickhouse *ch, const char *text,
 	return 0;
 }
 
+/* Says it when it is less than before, and every few seconds. */
+static void print_missing(int64_t missing, int64_t *printed, int64_t *next)
+{
+	int64_t now = clock_monotonic_ms();
+
+	if (missing == *printed && now < *next)
+		return;
+	*printed = missing;
+	*next = now + PRINT_MS;
+	printf("waiting for the archive: %" PRId64 " link events are not "
+	       "stored yet\n",
+	       missing);
+	fflush(stdout);
+}
+
+static int await_mark(const struct takedown *t, struct link_events_mark *mark,
+		      struct clickhouse *ch, int64_t wait_ms, struct error *err)
+{
+	int64_t until = clock_monotonic_ms() + wait_ms;
+	int64_t missing = 0, printed = 0, next = 0;
+
+	for (;;) {
+		if (link_events_mark_missing(mark, ch, &missing, err) < 0)
+			return -1;
+		if (missing == 0)
+			return 0;
+		if (clock_monotonic_ms() >= until)
+			break;
+		print_missing(missing, &printed, &next);
+		if (app_should_stop(t->app, LOOK_MS))
+			return error_set(err, ERROR_STOPPED,
+					 "ended while the archive was behind");
+	}
+	return error_set_retriable(
+		err, ERROR_BUSY,
+		"the archive does not have %" PRId64 " link events of %s yet: "
+		"does the collector run?  A longer --wait waits for it",
+		missing, t->config->kafka.topic_links);
+}
+
 /* Newer links may be in Kafka only. */
 static int await_archive(const struct takedown *t, struct clickhouse *ch,
 			 struct error *err)
 {
+	struct link_events_mark *mark;
+	int status;
+
 	if (!t->wait_ms)
 		return 0;
-	return link_events_wait(t->app, &t->config->kafka, ch, t->wait_ms, err);
+	mark = link_events_mark_new(&t->config->kafka, err);
+	status = mark ? await_mark(t, mark, ch, t->wait_ms, err) : -1;
+	link_events_mark_free(mark);
+	return status;
 }
 
 /* Only looks: denies nothing. */
