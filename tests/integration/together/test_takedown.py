@@ -1,10 +1,14 @@
 """A host that is taken down: no link leads there any more, and none is made that does."""
 import datetime
+import json
 import re
+import tempfile
 import types
 
 import pytest
+import requests
 
+from support.keys import API_KEY
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
     BLOCKED, LINKS_SECTION, clicks, links, make_links, start, visit)
@@ -126,6 +130,12 @@ def test_no_link_to_it_is_made_or_changed_and_existing_ones_are_managed(world, t
     refused("POST", url=BAD + "h", ttl="30d", space="h6")  # `hashed` is there
     refused("POST", url=BAD, ttl="30d", code="bad-link")
     refused("POST", url=GOOD, ttl="30d", targets={"ios": BAD})
+    lines = requests.post(
+        f"{links.allocator.url}/v1/links/batch", timeout=60, headers={
+            "Authorization": f"Bearer {API_KEY}", "Content-Type": "application/x-ndjson"},
+        data="".join(json.dumps({"url": url, "ttl": "30d"}) + "\n" for url in (BAD, GOOD)))
+    assert [json.loads(line).get("status") for line in lines.text.splitlines()][:2] == \
+        [400, None], lines.text
     refused("PATCH", f"/{live}", url=BAD)
     refused("PATCH", f"/{live}", targets={"android": BAD})
     links.create("https://x.login.bad.example/")  # the name alone is denied
@@ -145,6 +155,38 @@ def test_it_stays_so_after_a_restart(world, takedown, start):
     world.links.allocator.stop()
     world.links.allocator.start()
     assert world.links.call("POST", url=BAD, ttl="30d").status_code == 400
+
+
+def deny_many(redis, count):
+    """Stores other denied hosts as the command does, of a time long past."""
+    many = redis.pipeline()
+    for i in range(count):
+        many.hset("{denied}:hosts", f"h{i}.bad.example", "1\tann@host\t")
+        many.zadd("{denied}:changes", {f"h{i}.bad.example": i + 1})
+    many.execute()
+
+
+def test_a_successor_leads_there_at_no_moment(links, takedown, start):
+    deny_many(links.redis, 5000)
+    assert takedown("login.bad.example")[0] == 0
+    with tempfile.TemporaryDirectory(prefix="shortloop-") as sockets:
+        edge = start(handover_socket=f"{sockets}/handover", threads=1)
+        await_revision([links.allocator], edge.metric("shortloop_denied_hosts_revision"))
+        assert edge.metric("shortloop_denied_hosts") == 5001
+        assert links.call("POST", url=BAD, ttl="30d").status_code == 400
+        assert takedown("--lift", "login.bad.example")[0] == 0
+        eventually(lambda: edge.metric("shortloop_denied_hosts") == 5000)
+        eventually(lambda: links.call("POST", url=BAD, ttl="30d").status_code == 201)
+        code = links.create(BAD)
+        assert takedown("login.bad.example")[0] == 0
+        eventually(lambda: status(edge, code) == 451)
+        old, seen = edge.process, set()
+        edge.start(ready=False)
+        while old.running():
+            seen.add(status(edge, code))
+        seen |= {status(edge, code) for _ in range(5)}
+        assert seen == {451}
+        assert old.wait(60) == 0 and edge.process.running()
 
 
 def test_what_redis_loses_stays_denied_where_it_was_seen(world, takedown):
