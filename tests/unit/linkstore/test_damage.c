@@ -12,6 +12,7 @@
 #define MARKS  "unopened:{s5} endless:{s5}"
 #define KNOWS  "14776 7 100 1000 day:{s5}:"
 #define LINK   "l:{s5:0}:aaaa v:{s5:0}:1 m:{s5:0}"
+#define DENIED "{denied}:hosts {denied}:changes"
 #define BY_OUT "issued:{s5} out:{s5} why:{s5} hand:{s5} space:{s5}"
 
 /* Words are separated by spaces; "~" is a space within a word; HEAD, RECORD,
@@ -87,6 +88,9 @@ static const struct async_call {
 	{SCRIPT_IDEM_WRITE, "i:{x}", "p~1~plan p 5 rest 1000"},
 	{SCRIPT_IDEM_END, "i:{x}", "p~1~plan done"},
 	{SCRIPT_DOMAINS, "domains", "5 others"},
+	{SCRIPT_DENY, DENIED, "new.example ann why"},
+	{SCRIPT_DENY, DENIED, "bad.example"},
+	{SCRIPT_DENIED, DENIED, "0 10"},
 	{SCRIPT_QUOTA_TAKE, "quota:{acme}", "1 10 day 5 1000 month"},
 	{SCRIPT_QUOTA_GIVE, "quota:{acme}", "1 TODAY 5 MONTH"},
 	{SCRIPT_QUOTA_READ, "quota:{acme}", "day month"},
@@ -212,6 +216,8 @@ static struct made make_world(struct fixture *f)
 	run_redis_command(f, "LPUSH hand:{s5} 5");
 	run_redis_command(f, "HSET node:{7} holder somebody until 5");
 	run_redis_command(f, "HSET domains revision 5 text some");
+	run_redis_command(f, "HSET {denied}:hosts bad.example 5\tann\twhy");
+	run_redis_command(f, "ZADD {denied}:changes 7 bad.example");
 	put_counts(f, &m);
 	put_blocked_url(f);
 	run_redis_command(f, "HSET space:{s5} used:0 5 waits 5 aside 3");
