@@ -9,7 +9,7 @@
 
 /* `config` is a struct allocator_config; make-key reads none. */
 app_run_fn command_serve, command_create_space, command_retire_key,
-	command_show_spaces, command_domains, command_takedown,
+	command_show_spaces, command_domains, command_takedown, command_explain,
 	command_make_key;
 
 #endif

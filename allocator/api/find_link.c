@@ -3,8 +3,8 @@
 #include "allocator/api/api_reply.h"
 #include "allocator/link/link_finding.h"
 
-static void reply_failed(struct api_context *api, struct http_request *req,
-			 const struct error *err)
+void find_link_reply_failed(struct api_context *api, struct http_request *req,
+			    const struct error *err)
 {
 	metric_add(api->metrics->reads.failed, 1);
 	api_reply_failure(api, req, err);
@@ -25,6 +25,20 @@ static bool answer_refusal(struct api_context *api, struct http_request *req,
 	return true;
 }
 
+void find_link_reply_unknown(struct api_context *api, struct http_request *req)
+{
+	answer_refusal(api, req, link_finding_unknown());
+}
+
+void find_link_reply_not_located(const struct api_call *call)
+{
+	struct link_target ignored;
+
+	answer_refusal(call->api, call->req,
+		       link_finding_locate(call->api->defaults->rules.store,
+					   call->name, &ignored));
+}
+
 int find_link(const struct api_call *call, struct link_target *ret_target,
 	      link_lookup_fn *fn, void *arg)
 {
@@ -38,7 +52,7 @@ int find_link(const struct api_call *call, struct link_target *ret_target,
 	if (link_lookup_async(api->creation.redis, ret_target, fn, arg, &err) ==
 	    0)
 		return 0;
-	reply_failed(api, call->req, &err);
+	find_link_reply_failed(api, call->req, &err);
 	return -1;
 }
 
@@ -49,6 +63,6 @@ bool find_link_refuse(struct api_context *api, struct http_request *req,
 	if (!err)
 		return answer_refusal(api, req,
 				      link_finding_refuse(caller, answer));
-	reply_failed(api, req, err);
+	find_link_reply_failed(api, req, err);
 	return true;
 }

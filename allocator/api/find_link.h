@@ -19,4 +19,12 @@ bool find_link_refuse(struct api_context *api, struct http_request *req,
 		      const struct link_answer *answer,
 		      const struct error *err);
 
+/* Answers that there is no link with this code (404), that Redis could not be
+ * queried (503), and that the text is no code of a link (404), or one of a key
+ * that is not configured here (503). */
+void find_link_reply_unknown(struct api_context *api, struct http_request *req);
+void find_link_reply_failed(struct api_context *api, struct http_request *req,
+			    const struct error *err);
+void find_link_reply_not_located(const struct api_call *call);
+
 #endif

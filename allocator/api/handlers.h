@@ -18,6 +18,7 @@ api_handler handle_patch, handle_delete, handle_restore;
 /* blocked_urls.c */
 api_handler handle_blocked_urls, handle_block_url, handle_lift_url;
 api_handler handle_qr;			 /* qr_link.c */
+api_handler handle_why;			 /* why_link.c */
 api_handler handle_spaces, handle_space; /* spaces.c */
 api_handler handle_me;			 /* me.c */
 api_handler handle_options;		 /* options.c */

@@ -10,10 +10,10 @@
 #include "allocator/link_events.h"
 #include "common/clock.h"
 #include "common/domain_list.h"
-#include "common/url_parts.h"
 #include "linkstore/domains.h"
 #include "linkstore/target.h"
-#include "linkstore/url_blocks.h"
+#include "linkstore/url_checker.h"
+#include "linkstore/visit/link_hosts.h"
 
 enum {
 	TAKEN_MAX = 4096,
@@ -63,30 +63,15 @@ struct link_blocker {
 
 /* --- one link ------------------------------------------------------------- */
 
-static bool leads_to_domain(const struct link_blocker *b, const char *url)
-{
-	struct url_parts parts;
-	struct error ignored;
-
-	return url_parts_read(&parts, url, strlen(url), &ignored) == 0 &&
-	       parts.is_web && domain_list_has(b->domain, &parts.host);
-}
-
 /* The archive may be behind, and a code may have another link by now. */
 static bool is_to_be_blocked(const void *arg, const Shortloop__Link *link,
 			     const char *etag)
 {
 	const struct taken_link *taken = arg;
-	const char *urls[LINK_URLS_MAX];
-	size_t count = link_urls(link, urls);
 
 	(void)etag;
-	if (link->link_id != taken->link_id)
-		return false;
-	for (size_t i = 0; i < count; i++)
-		if (leads_to_domain(taken->blocker, urls[i]))
-			return true;
-	return false;
+	return link->link_id == taken->link_id &&
+	       link_leads_to(link, taken->blocker->domain);
 }
 
 static void count_answer(struct link_blocker *b,

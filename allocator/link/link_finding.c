@@ -30,6 +30,11 @@ void link_finding_count(const struct link_finding_metrics *fm, int status)
 		metric_add(fm->failed, 1);
 }
 
+struct link_refusal link_finding_unknown(void)
+{
+	return unknown;
+}
+
 struct link_refusal link_finding_locate(const struct linkstore *store,
 					struct http_slice code,
 					struct link_target *ret_target)

@@ -24,6 +24,9 @@ struct link_refusal {
 	const char *detail;
 };
 
+/* The refusal of a code that has no link. */
+struct link_refusal link_finding_unknown(void);
+
 /* Fills in the place of a code in Redis, unless no link can have the code. */
 struct link_refusal link_finding_locate(const struct linkstore *store,
 					struct http_slice code,

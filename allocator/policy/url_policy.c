@@ -192,6 +192,11 @@ void url_policy_follow(struct url_policy *policy, struct versions *denied)
 	policy->denied = denied;
 }
 
+struct versions *url_policy_denied_hosts(const struct url_policy *policy)
+{
+	return policy->denied;
+}
+
 /* --- check ---------------------------------------------------------------- */
 
 static bool is_listed(const struct url_policy *policy, const char *scheme)

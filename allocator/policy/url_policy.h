@@ -64,6 +64,8 @@ url_policy_app_schemes(const struct url_policy *policy);
  * linkstore/denied_hosts_follower.h, which must outlive the policy's checks.
  * Called before other threads check. */
 void url_policy_follow(struct url_policy *policy, struct versions *denied);
+/* Returns what it follows; NULL: nothing. */
+struct versions *url_policy_denied_hosts(const struct url_policy *policy);
 
 /* Reads both lists again.  On failure the present ones stay. */
 int url_policy_reload(struct url_policy *policy, struct error *err);

@@ -20,9 +20,9 @@
 #include "common/client_address.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
+#include "linkstore/visit/click_domain.h"
 #include "schemas/click.pb-c.h"
 
-#define CLICK_DOMAIN_MAX   253
 #define CLICK_CODE_MAX	   64
 #define CLICK_PREFETCH_MAX 64
 /* Maximum of cookies of one click, and of characters in a cookie's name. */
@@ -77,12 +77,6 @@ struct click_link {
 	size_t tag_count;
 };
 void click_link_part(struct buf *out, const struct click_link *link);
-
-/*
- * Writes the host in the form of events: lower case, without the port; "" when
- * it is absent, too long or has a character that no host name has.
- */
-void click_domain(struct http_slice host, char out[CLICK_DOMAIN_MAX + 1]);
 
 /* Appended to an event, it marks that an earlier try may have been delivered:
  * maybe_sent of schemas/click.proto. */

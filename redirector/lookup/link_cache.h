@@ -26,8 +26,8 @@
 #include "common/error.h"
 #include "common/http/http_server.h"
 #include "linkstore/block/lookup.h"
+#include "linkstore/visit/visit_device.h"
 #include "redirector/lookup/freshness.h"
-#include "redirector/lookup/visit_device.h"
 #include "redirector/pages/pass_through.h"
 
 struct cached_link {

@@ -4,6 +4,7 @@
 
 #include "common/uri.h"
 #include "common/url_scheme.h"
+#include "linkstore/visit/visit_rule.h"
 
 bool redirect_is_permanent(int status)
 {
@@ -75,20 +76,16 @@ static bool has_target(const struct cached_link *link, Shortloop__Device device)
 	return device && link->line_ends[device] > link->line_ends[device - 1];
 }
 
-/* In WeChat, a link without a WeChat target uses the target of the system, but
- * only if that is a page: the page explains how to leave WeChat. */
 Shortloop__Device link_lines_target(const struct cached_link *link,
 				    struct device device)
 {
-	bool wechat = device.in_app == IN_APP_WECHAT ||
-		      device.in_app == IN_APP_MINI_PROGRAM;
-
-	if (wechat && has_target(link, SHORTLOOP__DEVICE__DEVICE_WECHAT))
-		return SHORTLOOP__DEVICE__DEVICE_WECHAT;
-	if (has_target(link, device.system) &&
-	    (!wechat || link->landings[device.system]))
-		return device.system;
-	return SHORTLOOP__DEVICE__DEVICE_ANY;
+	return visit_rule_target(
+		device, (struct visit_targets){
+				.wechat = has_target(
+					link, SHORTLOOP__DEVICE__DEVICE_WECHAT),
+				.system = has_target(link, device.system),
+				.system_is_page = link->landings[device.system],
+			});
 }
 
 struct http_slice link_lines_of(const struct cached_link *link,

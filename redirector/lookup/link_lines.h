@@ -10,8 +10,8 @@
 
 #include "common/buf.h"
 #include "common/error.h"
+#include "linkstore/visit/visit_device.h"
 #include "redirector/lookup/link_cache.h"
-#include "redirector/lookup/visit_device.h"
 
 #define LOCATION "Location: " /* the lines of a redirect begin with it */
 

@@ -8,16 +8,9 @@
 
 #include "common/app/reloadable.h"
 #include "common/versions.h"
+#include "linkstore/visit/visit_rule.h"
 #include "redirector/pages/page_template.h"
 #include "redirector/redirector_config.h"
-
-/* The kind of page that a target leads to. */
-enum landing {
-	LANDING_NONE, /* no page: a redirect to its URL */
-	LANDING_APP,
-	LANDING_MINI_PROGRAM,
-	LANDINGS,
-};
 
 /* The source is a struct redirector_settings: app_page_file and
  * mini_program_page_file are read, or the built-in pages are taken; errors are

@@ -14,8 +14,8 @@
 
 #include "common/error.h"
 #include "common/http/http_server.h"
+#include "linkstore/visit/visit_device.h"
 #include "redirector/lookup/link_cache.h"
-#include "redirector/lookup/visit_device.h"
 #include "redirector/pages/app_file.h"
 #include "redirector/redirector.h"
 #include "redirector/visit/request_info.h"

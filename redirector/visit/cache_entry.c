@@ -75,43 +75,17 @@ static void set_times(const struct cache_entry_builder *b,
 
 /* --- bytes ---------------------------------------------------------------- */
 
-static int status_of(const Shortloop__Link *link)
-{
-	switch (link->redirect_status) {
-	case 301:
-	case 307:
-	case 308:
-		return (int)link->redirect_status;
-	default:
-		return 302;
-	}
-}
-
-/* Returns NULL if the device has no target of its own. */
-static const Shortloop__Target *target_for(const Shortloop__Link *link,
-					   int device)
-{
-	for (size_t i = 0; i < link->n_targets; i++) {
-		if ((int)link->targets[i]->device == device)
-			return link->targets[i];
-	}
-	return NULL;
-}
-
 static int write_target(struct buf *out, const Shortloop__Target *target,
 			const struct redirect_form *form, uint8_t *ret_landing,
 			struct error *err)
 {
-	if (*target->app) {
-		*ret_landing = LANDING_APP;
+	*ret_landing = (uint8_t)visit_rule_landing(target);
+	if (*ret_landing == LANDING_APP)
 		return link_lines_put_landing(out, target->app, target->url,
 					      err);
-	}
-	if (*target->mini_program) {
-		*ret_landing = LANDING_MINI_PROGRAM;
+	if (*ret_landing == LANDING_MINI_PROGRAM)
 		return link_lines_put_landing(out, target->mini_program,
 					      target->url, err);
-	}
 	return link_lines_put(out, form, target->url, err);
 }
 
@@ -129,7 +103,8 @@ static int write_lines(struct cache_entry_builder *b,
 	entry->line_ends[SHORTLOOP__DEVICE__DEVICE_ANY] =
 		(uint32_t)b->lines.len;
 	for (int i = SHORTLOOP__DEVICE__DEVICE_ANY + 1; i < DEVICES; i++) {
-		const Shortloop__Target *target = target_for(link, i);
+		const Shortloop__Target *target =
+			visit_rule_own_target(link, (Shortloop__Device)i);
 
 		if (target && write_target(&b->lines, target, &form,
 					   &entry->landings[i], err) < 0)
@@ -178,7 +153,7 @@ static int build_redirect(struct cache_entry_builder *b,
 {
 	const Shortloop__Link *link = answer->link;
 
-	entry->status = status_of(link);
+	entry->status = visit_rule_status(link);
 	entry->max_visits = link->max_visits;
 	entry->pass = (struct pass_through){link->query_pass, link->path_pass};
 	entry->link_id = link->link_id;
@@ -198,7 +173,7 @@ int cache_entry_build(struct cache_entry_builder *b,
 	int64_t wait = answer->begins_in;
 	const Shortloop__Link *link = wait ? NULL : answer->link;
 	struct cached_link entry = {
-		.outcome = wait ? LINK_OUTCOME_UNKNOWN : answer->outcome,
+		.outcome = visit_rule_outcome(answer),
 		.domain = link && link->domain ? link->domain : "",
 		.space = (uint8_t)target->space->index,
 	};

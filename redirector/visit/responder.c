@@ -3,11 +3,12 @@
 #include <stdlib.h>
 
 #include "codespace/path_code.h"
+#include "linkstore/visit/visit_device.h"
+#include "linkstore/visit/visit_rule.h"
 #include "redirector/events/click_event.h"
 #include "redirector/events/event_limits.h"
 #include "redirector/events/event_sink.h"
 #include "redirector/lookup/link_lines.h"
-#include "redirector/lookup/visit_device.h"
 #include "redirector/pages/app_file.h"
 #include "redirector/pages/landing_pages.h"
 #include "redirector/pages/pass_through.h"
@@ -156,16 +157,10 @@ static struct classification classify_live(const struct cached_link *link,
 		page ? COUNTER_LANDING : counter_of_redirect(status)};
 }
 
-/* A link to a denied host is answered like one that was blocked, and a link of
- * a paused domain like one that its owner paused. */
 static enum link_outcome shown_outcome(const struct virtual_host *vhost,
 				       const struct cached_link *link)
 {
-	if (link->denied)
-		return LINK_OUTCOME_BLOCKED;
-	return vhost->is_paused && link->outcome == LINK_OUTCOME_REDIRECT
-		       ? LINK_OUTCOME_PAUSED
-		       : link->outcome;
+	return visit_rule_shown(link->outcome, link->denied, vhost->is_paused);
 }
 
 static struct classification classify_link(const struct cached_link *link,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/uri.h"
-#include "redirector/events/click_event.h"
+#include "linkstore/visit/visit_rule.h"
 
 struct virtual_hosts {
 	const struct domains *domains;
@@ -227,14 +227,7 @@ const struct virtual_host *virtual_hosts_find(const struct virtual_hosts *hosts,
 bool virtual_host_shows(const struct virtual_host *vhost,
 			struct http_slice host, const struct cached_link *link)
 {
-	char domain[CLICK_DOMAIN_MAX + 1];
-
-	if (!(vhost->spaces >> link->space & 1))
-		return false;
-	if (!*link->domain)
-		return !vhost->name || vhost->is_default;
-	if (vhost->name)
-		return !strcmp(vhost->name, link->domain);
-	click_domain(host, domain);
-	return !strcmp(domain, link->domain);
+	return (vhost->spaces >> link->space & 1) &&
+	       visit_rule_shows(vhost->name, vhost->is_default, link->domain,
+				host);
 }

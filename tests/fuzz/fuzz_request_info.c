@@ -11,8 +11,8 @@
 #include "codespace/path_code.h"
 #include "common/client_address.h"
 #include "linkstore/domains.h"
+#include "linkstore/visit/visit_device.h"
 #include "redirector/events/click_event.h"
-#include "redirector/lookup/visit_device.h"
 #include "redirector/visit/request_info.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

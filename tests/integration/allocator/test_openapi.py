@@ -133,6 +133,7 @@ SEEN = {
     "DELETE /v1/links/{code}": {204, 401, 404, 410},
     "POST /v1/links/{code}/restore": {200, 401, 404},
     "GET /v1/links/{code}/qr": {200, 304, 400, 401, 404, 410},
+    "GET /v1/links/{code}/why": {200, 400, 401},
     "GET /v1/accounts/{account}/blocked-urls": {200, 400, 401, 404},
     "POST /v1/accounts/{account}/blocked-urls": {201, 400, 401, 415},
     "DELETE /v1/accounts/{account}/blocked-urls": {400, 401, 404},

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "redirector/lookup/visit_device.h"
+#include "linkstore/visit/visit_device.h"
 
 #define IOS	SHORTLOOP__DEVICE__DEVICE_IOS
 #define ANDROID SHORTLOOP__DEVICE__DEVICE_ANDROID

@@ -2,11 +2,11 @@
  * visit_device.h - which of a link's targets is for a visitor's device,
  * according to its User-Agent (common/agent/device.h).
  */
-#ifndef REDIRECTOR_LOOKUP_VISIT_DEVICE_H
-#define REDIRECTOR_LOOKUP_VISIT_DEVICE_H
+#ifndef LINKSTORE_VISIT_VISIT_DEVICE_H
+#define LINKSTORE_VISIT_VISIT_DEVICE_H
 
 #include "common/agent/device.h"
-#include "common/http/http_server.h"
+#include "common/http/request.h"
 #include "schemas/link.pb-c.h"
 
 /* Values of Shortloop__Device: 0 to DEVICES - 1. */

@@ -1,4 +1,4 @@
-#include "redirector/lookup/visit_device.h"
+#include "linkstore/visit/visit_device.h"
 
 static Shortloop__Device target_of(enum device_system system)
 {
