@@ -1,7 +1,7 @@
 #include "aggregator/aggregator_config.h"
 
-#include "aggregator/api/cors.h"
 #include "common/clock.h"
+#include "common/http/cors.h"
 #include "linkstore/config_check.h"
 
 #define SETTING_STRUCT struct aggregator_settings
@@ -201,7 +201,8 @@ int aggregator_config_validate(const void *config, struct error *err)
 	if (c->links.spaces.count && links_config_validate(&c->links, err) < 0)
 		return -1;
 	if (kafka_check_live(&c->kafka, err) < 0 ||
-	    cors_check(&c->aggregator.cors_origins, err) < 0 ||
+	    cors_check(&c->aggregator.cors_origins, "aggregator.cors_origins",
+		       err) < 0 ||
 	    aggregator_key_rate(&c->aggregator, &ignored, err) < 0)
 		return -1;
 	if (c->aggregator.keep_superseded <= c->clickhouse.query_timeout)

@@ -5,6 +5,7 @@
 
 #include "codespace/snowflake.h"
 #include "common/clock.h"
+#include "common/http/cors.h"
 #include "linkstore/config_check.h"
 #include "linkstore/domains_config.h"
 
@@ -20,6 +21,11 @@ static const struct setting settings[] = {
 	SETTING_STRING(base_url, "http://localhost:8080", AT_START,
 		       "What a short URL starts with, before the slash and the "
 		       "code, when no domains are configured."),
+	SETTING_STRINGS(cors_origins,
+			OPTIONAL_LIKE("[https://links.example.com]"), AT_START,
+			"Origins whose pages may use the API in a browser "
+			"(CORS), as scheme://host or scheme://host:port; \"*\" "
+			"alone: all."),
 	SETTING_PATH(
 		keys_file, "/etc/shortloop/api.keys", RELOADS,
 		"API keys: name, roles and the key's SHA-256, one a line."),
@@ -243,7 +249,9 @@ int allocator_config_validate(const void *config, struct error *err)
 		allocator_url_policy(&c->allocator);
 	struct rate_rule ignored;
 
-	if (key_rate_read(&c->allocator, &ignored, err) < 0)
+	if (key_rate_read(&c->allocator, &ignored, err) < 0 ||
+	    cors_check(&c->allocator.cors_origins, "allocator.cors_origins",
+		       err) < 0)
 		return -1;
 	if (links_config_validate(&c->links, err) < 0 ||
 	    domains_config_validate(&c->domains, &c->links, err) < 0 ||

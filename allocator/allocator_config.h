@@ -23,6 +23,7 @@ struct allocator_settings {
 	char *admin;
 	int64_t threads;
 	char *base_url; /* the start of short URLs without domains */
+	struct setting_strings cors_origins;
 	char *keys_file;
 	char *key_rate; /* default rate: "100/s", or "none" */
 	int64_t key_burst;

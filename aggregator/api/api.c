@@ -7,7 +7,6 @@
 #include "aggregator/api/answer_cache.h"
 #include "aggregator/api/api_keys.h"
 #include "aggregator/api/call.h"
-#include "aggregator/api/cors.h"
 #include "aggregator/api/export/exports.h"
 #include "aggregator/api/links/redis_links.h"
 #include "aggregator/api/live/live.h"
@@ -21,6 +20,7 @@
 #include "common/clickhouse/clickhouse.h"
 #include "common/clock.h"
 #include "common/compress.h"
+#include "common/http/cors.h"
 #include "common/http/encoding.h"
 #include "common/http/http_server.h"
 #include "common/http/serving_thread.h"
@@ -390,6 +390,17 @@ static void reply_file(struct router *router, struct http_request *req)
 				   "/openapi.json lists what there is");
 }
 
+static struct cors cors_of(const struct router *router)
+{
+	return (struct cors){
+		.origins = &router->config->aggregator.cors_origins,
+		.methods = "GET, HEAD",
+		.headers = "Authorization, If-None-Match",
+		.exposed = "ETag, Retry-After, Unique-Error, Approximate, "
+			   "Lower-Bound",
+	};
+}
+
 /* An http_handler; `arg` is a struct router_loop. */
 static void router_handle(struct http_request *req, void *arg)
 {
@@ -397,8 +408,9 @@ static void router_handle(struct http_request *req, void *arg)
 						  {NULL, NULL}};
 	struct router_loop *at = arg;
 	struct http_slice path = http_path(req);
+	const struct cors cors = cors_of(at->router);
 
-	if (cors_preflight(&at->router->config->aggregator.cors_origins, req))
+	if (cors_preflight(&cors, req))
 		return;
 	if (!http_method_is(req, "GET") && !http_method_is(req, "HEAD")) {
 		http_reply_problem(req, 405, allow,
@@ -441,9 +453,9 @@ static void put_fields(const struct http_request *req, struct buf *lines,
 		       void *arg)
 {
 	const struct router_loop *at = arg;
+	const struct cors cors = cors_of(at->router);
 
-	cors_put_fields(&at->router->config->aggregator.cors_origins, req,
-			lines);
+	cors_put_fields(&cors, req, lines);
 }
 
 /* --- threads ----------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "allocator/api/handlers.h"
+#include "common/http/cors.h"
 #include "common/keys/key_check.h"
 #include "common/yaml_json.h"
 
@@ -51,14 +52,40 @@ int api_write_openapi(struct buf *out, struct error *err)
 
 static void handle_openapi(const struct api_call *call)
 {
-	static const struct http_field fields[] = {
+	/* Any page may read it; of those in cors_origins, api_put_fields says
+	 * so. */
+	bool listed = call->api->cors_origins->count > 0;
+	const struct http_field fields[] = {
 		{"Content-Type", "application/json"},
 		{"Cache-Control", "no-cache"},
-		{"Access-Control-Allow-Origin", "*"},
+		{listed ? NULL : "Access-Control-Allow-Origin", "*"},
 		{0}};
 
 	http_reply(call->req, 200, fields, call->api->openapi->data,
 		   call->api->openapi->len);
+}
+
+/* --- pages of other origins ------------------------------------------------
+ */
+
+static struct cors cors_of(const struct api_context *api)
+{
+	return (struct cors){
+		.origins = api->cors_origins,
+		.methods = "GET, HEAD, POST, PATCH, DELETE",
+		.headers = "Authorization, Content-Type, If-Match, "
+			   "If-None-Match, Idempotency-Key",
+		.exposed = "ETag, Location, Retry-After, RateLimit, "
+			   "RateLimit-Policy, Idempotency-Replayed",
+	};
+}
+
+void api_put_fields(const struct http_request *req, struct buf *lines,
+		    void *arg)
+{
+	const struct cors cors = cors_of(arg);
+
+	cors_put_fields(&cors, req, lines);
 }
 
 /* --- routes --------------------------------------------------------------- */
@@ -264,9 +291,12 @@ void api_handle(struct http_request *req, void *arg)
 {
 	struct api_key_info caller;
 	struct api_call call = {arg, req, &caller, {0}};
-	const struct action *action =
-		find_action(arg, req, true, &caller, &call.name);
+	const struct cors cors = cors_of(arg);
+	const struct action *action;
 
+	if (cors_preflight(&cors, req))
+		return;
+	action = find_action(arg, req, true, &caller, &call.name);
 	if (action && (action->query || !refuse_query(req)))
 		action->handle(&call);
 }

@@ -34,6 +34,10 @@ int api_write_openapi(struct buf *out, struct error *err);
 /* An http_handler; `arg` is a struct api_context. */
 void api_handle(struct http_request *req, void *arg);
 
+/* The http_fields for api_handle: CORS. */
+void api_put_fields(const struct http_request *req, struct buf *lines,
+		    void *arg);
+
 /* The http_stream_choose for api_handle: bodies of lines are streamed. */
 bool api_streams(const struct http_request *req, void *arg);
 

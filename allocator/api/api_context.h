@@ -27,9 +27,10 @@ struct api_context {
 	struct creation_context creation; /* this thread's */
 	struct batches batches;		  /* this thread's */
 	struct ledger_watch *ledger;
-	struct loop *loop;	      /* this thread's */
-	struct workers *painters;     /* threads for long work: pictures */
-	const struct buf *openapi;    /* the description of the API */
+	struct loop *loop;	   /* this thread's */
+	struct workers *painters;  /* threads for long work: pictures */
+	const struct buf *openapi; /* the description of the API */
+	const struct setting_strings *cors_origins;
 	struct audit *audit;	      /* NULL: none */
 	struct buf answer;	      /* this thread's buffer for one answer */
 	struct link_changer *changer; /* this thread's */

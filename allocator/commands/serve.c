@@ -228,6 +228,7 @@ static int fill_api(struct serving_worker *w, struct workers *painters,
 		.loop = w->serving.loop,
 		.painters = painters,
 		.openapi = &a->openapi,
+		.cors_origins = &settings->cors_origins,
 		.creation = {.redis = w->redis,
 			     .reserve = a->reserve,
 			     .urls = w->urls,
@@ -272,6 +273,7 @@ static int listen_on(struct serving_worker *w, struct error *err)
 		return -1;
 	http_listener_stream(w->serving.listener, api_streams, api_handle);
 	http_listener_admit(w->serving.listener, api_admit);
+	http_listener_fields(w->serving.listener, api_put_fields);
 	return 0;
 }
 

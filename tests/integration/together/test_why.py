@@ -25,8 +25,10 @@ FALLBACK = "https://fallback.example/"
 DOMAINS = {"default": "main", "list": [
     {"name": "main", "hosts": ["sho.rt", "b\u00fccher.example"]},
     {"name": "promo", "hosts": ["promo.example", "old.example"]},
-    {"name": "brief", "hosts": ["brief.example"], "spaces": ["names"]}]}
-HOSTS = ["sho.rt", "SHO.rt:8080", "promo.example", "brief.example", "unknown.example"]
+    {"name": "brief", "hosts": ["brief.example"], "spaces": ["names"]},
+    {"name": "idle", "hosts": ["idle.example"]}]}
+HOSTS = ["sho.rt", "SHO.rt:8080", "promo.example", "brief.example", "unknown.example",
+         "idle.example"]
 LINKS_SECTION = {**LINKS_SECTION, "ttl_classes": ["1s", "30d"], "spaces": [
     *LINKS_SECTION["spaces"], hashes(), snowflakes(), aliases()]}
 
@@ -74,9 +76,15 @@ def make_all(links):
         "brief": links.create(URL, code="brief-alias", domain="brief"),
         "later": links.create(URL, not_before="2100-01-01T00:00:00Z"),
         "deleted": links.create(URL), "blocked": links.create(URL),
+        "paused": links.create(URL), "idle": links.create(URL, domain="idle"),
+        "idle, deleted": links.create(URL, domain="idle"),
+        "denied": links.create("https://bad.example/"),
+        "denied for phones": links.create(URL, targets={"ios": "https://bad.example/"}),
         "over": links.create(URL, max_visits=1), "none": "my-other-alias"}
-    links.delete(made["deleted"])
+    for name in ("deleted", "idle, deleted"):
+        links.delete(made[name])
     links.change(made["blocked"], state="blocked")
+    links.change(made["paused"], state="paused")
     return made
 
 
@@ -85,9 +93,25 @@ def allocator_settings():
     return {"url_schemes": ["myapp", "weixin"]}
 
 
-def test_the_explanation_is_what_a_redirector_answers(links, start):
+@pytest.fixture
+def idle(links, program):
+    """The domain idle is paused, once links are there, and bad.example denied."""
+    def make(*programs):
+        config = links.allocator.config
+        for words in (["takedown", "--no-links", "bad.example"],
+                      ["domains", "pause", "idle"]):
+            status, output = program("allocator", config, start=False, args=words).run()
+            assert status == 0, output
+        for name in ("denied_hosts", "domains"):
+            eventually(lambda: all(p.metric(f"shortloop_{name}_revision") > 0
+                                   for p in (links.allocator, *programs)), what=name)
+    return make
+
+
+def test_the_explanation_is_what_a_redirector_answers(links, start, idle):
     redirector = start(threads=1)
     codes = make_all(links)
+    idle(redirector)
     assert visited(redirector, codes["over"], "sho.rt", DESKTOP)["status"] == 302
     unlike = []
     for name, code in codes.items():
@@ -100,9 +124,14 @@ def test_the_explanation_is_what_a_redirector_answers(links, start):
     assert not unlike
 
 
-def test_each_answer_has_its_reason(links):
+def test_each_answer_has_its_reason(links, idle):
     codes = make_all(links)
-    says = {"plain": "is redirected to the link's URL.",
+    idle()
+    says = {"paused": "The link is paused", "denied": "a host that was taken down",
+            "denied for phones": "a host that was taken down",
+            "idle": "The domain idle is paused",
+            "idle, deleted": "was deleted",
+            "plain": "is redirected to the link's URL.",
             "later": "unknown until the link begins, at 2100-01-01T00:00:00Z",
             "deleted": "was deleted", "blocked": "A moderator blocked",
             "none": "No link has this code in the space names"}

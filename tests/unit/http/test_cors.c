@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "aggregator/api/cors.h"
+#include "common/http/cors.h"
 
 static int check_origin(const char *item, struct error *err)
 {
@@ -13,7 +13,7 @@ static int check_origin(const char *item, struct error *err)
 
 	snprintf(copy, sizeof(copy), "%s", item);
 	*err = (struct error){0};
-	return cors_check(&origins, err);
+	return cors_check(&origins, "x.cors_origins", err);
 }
 
 static void what_a_browser_sends_is_an_origin(void **state)
@@ -71,7 +71,7 @@ static void what_none_sends_is_named(void **state)
 		if (check_origin(bad[i], &err) == 0)
 			fail_msg("%s is taken", bad[i]);
 		assert_int_equal(err.code, ERROR_CONFIG);
-		assert_non_null(strstr(err.text, "aggregator.cors_origins: "));
+		assert_non_null(strstr(err.text, "x.cors_origins: "));
 		assert_non_null(strstr(err.text, bad[i]));
 	}
 	/* This origin would add a header of its own; a message does not contain
@@ -87,12 +87,12 @@ static void everyone_stands_alone(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(cors_check(&origins, &err), -1);
+	assert_int_equal(cors_check(&origins, "x.cors_origins", &err), -1);
 	assert_non_null(strstr(err.text, "stands alone"));
 	origins.count = 1;
-	assert_int_equal(cors_check(&origins, &err), 0);
+	assert_int_equal(cors_check(&origins, "x.cors_origins", &err), 0);
 	origins.count = 0;
-	assert_int_equal(cors_check(&origins, &err), 0);
+	assert_int_equal(cors_check(&origins, "x.cors_origins", &err), 0);
 }
 
 static struct http_slice make_slice(const char *text)

@@ -1,4 +1,4 @@
-#include "aggregator/api/cors.h"
+#include "common/http/cors.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,8 @@ static bool is_origin(const char *text)
 	return host && is_port(rest + host, own);
 }
 
-int cors_check(const struct setting_strings *origins, struct error *err)
+int cors_check(const struct setting_strings *origins, const char *setting,
+	       struct error *err)
 {
 	if (is_everyone(origins))
 		return 0;
@@ -62,17 +63,18 @@ int cors_check(const struct setting_strings *origins, struct error *err)
 
 		if (!strcmp(item, "*"))
 			return error_set(err, ERROR_CONFIG,
-					 "aggregator.cors_origins: * is every "
-					 "origin and stands alone");
+					 "%s: * is every origin and stands "
+					 "alone",
+					 setting);
 		if (!is_origin(item))
 			return error_set(
 				err, ERROR_CONFIG,
-				"aggregator.cors_origins: %s is no origin: "
+				"%s: %s is no origin: "
 				"expected one as browsers write it, such as "
 				"https://a.example or http://a.example:8080, "
 				"in lower case, without a path and without "
 				"the scheme's own port",
-				item);
+				setting, item);
 	}
 	return 0;
 }
@@ -92,9 +94,10 @@ const char *cors_allowed(const struct setting_strings *origins,
 	return NULL;
 }
 
-void cors_put_fields(const struct setting_strings *origins,
-		     const struct http_request *req, struct buf *lines)
+void cors_put_fields(const struct cors *cors, const struct http_request *req,
+		     struct buf *lines)
 {
+	const struct setting_strings *origins = cors->origins;
 	const char *allowed =
 		cors_allowed(origins, http_header_get(req, "Origin"));
 
@@ -106,25 +109,23 @@ void cors_put_fields(const struct setting_strings *origins,
 		return;
 	buf_puts(lines, "Access-Control-Allow-Origin: ");
 	buf_puts(lines, allowed);
-	buf_puts(lines, "\r\nAccess-Control-Expose-Headers: "
-			"ETag, Retry-After, Unique-Error, Approximate, "
-			"Lower-Bound\r\n");
+	buf_puts(lines, "\r\nAccess-Control-Expose-Headers: ");
+	buf_puts(lines, cors->exposed);
+	buf_puts(lines, "\r\n");
 }
 
-bool cors_preflight(const struct setting_strings *origins,
-		    struct http_request *req)
+bool cors_preflight(const struct cors *cors, struct http_request *req)
 {
-	static const struct http_field fields[] = {
-		{"Access-Control-Allow-Methods", "GET, HEAD"},
-		{"Access-Control-Allow-Headers",
-		 "Authorization, If-None-Match"},
+	const struct http_field fields[] = {
+		{"Access-Control-Allow-Methods", cors->methods},
+		{"Access-Control-Allow-Headers", cors->headers},
 		{"Access-Control-Max-Age", "3600"},
 		{NULL, NULL}};
 	struct http_slice origin = http_header_get(req, "Origin");
 
 	if (!http_method_is(req, "OPTIONS") || !origin.data ||
 	    !http_header_get(req, "Access-Control-Request-Method").data ||
-	    !cors_allowed(origins, origin))
+	    !cors_allowed(cors->origins, origin))
 		return false;
 	http_reply(req, 204, fields, NULL, 0);
 	return true;
