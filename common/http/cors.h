@@ -17,7 +17,7 @@
 
 struct cors {
 	const struct setting_strings *origins;
-	/* What a page may send, for preflights; what its script may read. */
+	/* Lists for preflights, of requests; and of what a script may read. */
 	const char *methods, *headers, *exposed;
 };
 
