@@ -39,7 +39,8 @@ def takedown(links, program):
               for name in ("links", "domains", "allocator")}
 
     def run(*words):
-        return program("allocator", config, start=False, args=["takedown", *words]).run()
+        return program("allocator", config, start=False,
+                       args=["takedown", "--no-links", *words]).run()
     return run
 
 

@@ -22,7 +22,7 @@ AGENTS = [IPHONE, ANDROID, WECHAT, DESKTOP, ""]
 URL = "https://www.example.org/"
 FALLBACK = "https://fallback.example/"
 
-DOMAINS = {"default": "main", "list": [
+DOMAINS = {"shared": True, "default": "main", "list": [
     {"name": "main", "hosts": ["sho.rt", "b\u00fccher.example"]},
     {"name": "promo", "hosts": ["promo.example", "old.example"]},
     {"name": "brief", "hosts": ["brief.example"], "spaces": ["names"]},
