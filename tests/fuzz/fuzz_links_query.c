@@ -19,6 +19,7 @@ static void check_place(const struct links_query *q,
 	assert(place->part == LINKS_CLICKED ||
 	       place->number <= LINKS_LATEST_MS);
 	assert(place->until_day <= UINT16_MAX);
+	assert(place->until_hour <= place->until_day * 24 + LINKS_HOURS_MAX);
 }
 
 static void try_cursor(const struct links_query *q, const char *text)
@@ -44,12 +45,13 @@ static void try_place(const struct links_query *q, const uint8_t *data,
 	struct links_place place = {0};
 	struct buf text = {0};
 
-	if (size < 21)
+	if (size < 25)
 		return;
 	place.part = (enum links_part)(data[0] % 4);
 	memcpy(&place.number, data + 1, 8);
 	memcpy(&place.link_id, data + 9, 8);
 	memcpy(&place.until_day, data + 17, 4);
+	memcpy(&place.until_hour, data + 21, 4);
 	links_cursor_put(&text, q, &place);
 	assert(buf_cstr(&text));
 	try_cursor(q, text.data);

@@ -24,9 +24,11 @@
 
 #define MEMORY_LIMIT_EXCEEDED 241
 
-/* The days that a page of sort=clicks counts. */
+/* The days that a page of sort=clicks counts, and the settled hours of today
+ * after them, whose counts are provisional. */
 struct counted {
 	uint32_t since, until; /* days since 1970 */
+	uint32_t until_hour;   /* since 1970 */
 	json_t *waiting;       /* the days between of which clicks wait */
 	bool complete;	       /* only late clicks change these days */
 };
@@ -232,16 +234,17 @@ static int advance_scan(struct call *call, struct links_page *page,
 			bool *ret_end, struct error *err)
 {
 	struct links_scan *scan = &page->scan;
-	uint32_t day = scan->after.until_day;
+	struct links_place next = links_place_first(LINKS_UNCLICKED);
 
+	next.until_day = scan->after.until_day;
+	next.until_hour = scan->after.until_hour;
 	if (page->picked == scan->candidates) {
 		scan->after = page->last_picked;
 	} else if (scan->oldest_ms) {
 		scan->oldest_ms = 0;
 		scan->indexed = true;
 	} else if (scan->after.part == LINKS_CLICKED) {
-		return start_scan(call, page,
-				  links_place_first(LINKS_UNCLICKED, day), err);
+		return start_scan(call, page, next, err);
 	} else {
 		*ret_end = true;
 	}
@@ -282,13 +285,15 @@ static int fill_page(struct call *call, struct links_page *page,
 
 static json_t *counted_to_json(const struct counted *counted)
 {
-	char from[RFC3339_TEXT_MAX], to[RFC3339_TEXT_MAX];
+	char from[RFC3339_TEXT_MAX], to[RFC3339_TEXT_MAX],
+		settled[RFC3339_TEXT_MAX];
 
 	rfc3339_format(counted->since * CLOCK_DAY, from);
-	rfc3339_format(counted->until * CLOCK_DAY, to);
-	return json_pack("{s:s, s:s, s:b, s:O}", "from", from, "to", to,
-			 "complete", counted->complete, "waiting",
-			 counted->waiting);
+	rfc3339_format(counted->until_hour * CLOCK_HOUR, to);
+	rfc3339_format(counted->until * CLOCK_DAY, settled);
+	return json_pack("{s:s, s:s, s:s, s:b, s:O}", "from", from, "to", to,
+			 "provisional_from", settled, "complete",
+			 counted->complete, "waiting", counted->waiting);
 }
 
 /* NULL: out of memory. */
@@ -346,6 +351,19 @@ static int add_waiting(struct counted *counted,
 	return 0;
 }
 
+/* Returns the end of the hours (since 1970) that are counted after the days up
+ * to `to` (seconds): the watermark has passed them, so that they are settled.
+ */
+static uint32_t hours_until(int64_t to, const struct progress *last)
+{
+	int64_t first = to / CIVIL_DAY * 24,
+		end = last->complete_until / CLOCK_HOUR;
+
+	return (uint32_t)(end > first && end <= first + LINKS_HOURS_MAX
+				  ? end
+				  : first);
+}
+
 /* `until` is today for a first page, otherwise the end of what that page
  * counted. */
 static int read_counted(struct call *call, struct counted *counted,
@@ -374,7 +392,10 @@ static int read_counted(struct call *call, struct counted *counted,
 		from = kept < to ? kept : to;
 	counted->since = (uint32_t)(from / CIVIL_DAY);
 	counted->until = (uint32_t)(to / CIVIL_DAY);
-	counted->complete = published_days_complete_until(
+	if (is_first)
+		counted->until_hour = hours_until(to, &reading.last);
+	counted->complete = counted->until_hour == counted->until * 24 &&
+			    published_days_complete_until(
 				    &days, &reading.last) >= to * CLOCK_SECOND;
 	status = add_waiting(counted, &days, err);
 	published_days_release(&days);
@@ -395,9 +416,11 @@ static int set_days(struct call *call, struct links_query *q,
 		return -1;
 	counted->until =
 		is_first ? (uint32_t)(now / CLOCK_DAY) : q->at.until_day;
+	counted->until_hour = q->at.until_hour;
 	if (read_counted(call, counted, is_first, err) < 0)
 		return -1;
 	q->at.until_day = counted->until;
+	q->at.until_hour = counted->until_hour;
 	q->since_day = counted->since;
 	return 0;
 }

@@ -50,20 +50,19 @@ bool links_query_is_by_owner(const struct links_query *q)
 	       !q->filters[LINKS_CAMPAIGN];
 }
 
-struct links_place links_place_first(enum links_part part, uint32_t until_day)
+struct links_place links_place_first(enum links_part part)
 {
 	return (struct links_place){
 		.part = part,
 		.number = part == LINKS_CLICKED ? UINT64_MAX : LINKS_LATEST_MS,
 		.link_id = UINT64_MAX,
-		.until_day = until_day,
 	};
 }
 
 /* --- cursors ----------------------------------------------------------------
  */
 
-#define PLACE_BYTES (1 + 8 + 8 + 4)
+#define PLACE_BYTES (1 + 8 + 8 + 4 + 4)
 _Static_assert(PLACE_BYTES <= CURSOR_PLACE_MAX, "places fit");
 
 /* Each text is written with its length, so that no two questions are the same
@@ -92,20 +91,28 @@ void links_cursor_put(struct buf *out, const struct links_query *q,
 	at = cursor_put_number(at, place->part, 1);
 	at = cursor_put_number(at, place->number, 8);
 	at = cursor_put_number(at, place->link_id, 8);
-	cursor_put_number(at, place->until_day, 4);
+	at = cursor_put_number(at, place->until_day, 4);
+	cursor_put_number(at, place->until_hour, 4);
 	cursor_put(out, &question, bytes, PLACE_BYTES);
 	buf_free(&question);
+}
+
+static bool has_ends(const struct links_place *place)
+{
+	return place->until_day <= UINT16_MAX &&
+	       place->until_hour <= place->until_day * 24 + LINKS_HOURS_MAX;
 }
 
 /* A matching digest may be forged: the place is checked all the same. */
 static bool is_of(const struct links_query *q, const struct links_place *place)
 {
+	if (!has_ends(place))
+		return false;
 	if (place->part == LINKS_CLICKED)
-		return q->by_clicks && place->until_day <= UINT16_MAX;
+		return q->by_clicks;
 	return place->part ==
 		       (q->by_clicks ? LINKS_UNCLICKED : LINKS_BY_CREATION) &&
-	       place->number <= LINKS_LATEST_MS &&
-	       place->until_day <= UINT16_MAX;
+	       place->number <= LINKS_LATEST_MS;
 }
 
 static struct links_place place_of(const unsigned char bytes[PLACE_BYTES])
@@ -117,6 +124,7 @@ static struct links_place place_of(const unsigned char bytes[PLACE_BYTES])
 	place.number = cursor_take_number(&at, 8);
 	place.link_id = cursor_take_number(&at, 8);
 	place.until_day = (uint32_t)cursor_take_number(&at, 4);
+	place.until_hour = (uint32_t)cursor_take_number(&at, 4);
 	return place;
 }
 
@@ -299,8 +307,8 @@ static int read_cursor(struct links_query *q, const struct url_params *params,
 {
 	const char *text = url_param_get(params, "cursor");
 
-	q->at = links_place_first(
-		q->by_clicks ? LINKS_CLICKED : LINKS_BY_CREATION, 0);
+	q->at = links_place_first(q->by_clicks ? LINKS_CLICKED
+					       : LINKS_BY_CREATION);
 	return text ? links_cursor_parse(q, text, &q->at, err) : 0;
 }
 

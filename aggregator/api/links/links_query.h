@@ -44,8 +44,14 @@ struct links_place {
 	enum links_part part;
 	uint64_t number;
 	uint64_t link_id;
-	uint32_t until_day; /* sort=clicks: end of the days (since 1970) */
+	/* sort=clicks: the ends of the days, and of the hours after them, that
+	 * are counted (since 1970). */
+	uint32_t until_day, until_hour;
 };
+
+/* Most hours that are counted after the days: today, and yesterday while it is
+ * not settled. */
+#define LINKS_HOURS_MAX 48
 
 /* The start of a part: DateTime64(3) holds nothing later, 2299-12-31. */
 #define LINKS_LATEST_MS UINT64_C(10413791999999)
@@ -57,8 +63,8 @@ struct links_query {
 	const struct access_bounds *bounds;
 	bool by_clicks;
 	size_t limit;
-	/* The place where the page begins.  `until_day` is 0 on the first page
-	 * of sort=clicks, and set after parsing. */
+	/* The place where the page begins.  `until_day` and `until_hour` are 0
+	 * on the first page of sort=clicks, and set after parsing. */
 	struct links_place at;
 	/* The first day that is counted, days since 1970; set after parsing. */
 	uint32_t since_day;
@@ -83,8 +89,8 @@ bool links_query_filters(const struct links_query *q);
  * have indexes, which may find fewer rows than the owners have. */
 bool links_query_is_by_owner(const struct links_query *q);
 
-/* Returns the first place of a part. */
-struct links_place links_place_first(enum links_part part, uint32_t until_day);
+/* Returns the first place of a part; both ends are 0. */
+struct links_place links_place_first(enum links_part part);
 
 /* A cursor (see cursor.h) names a place; its digest covers all parameters but
  * `limit`. */

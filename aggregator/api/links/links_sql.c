@@ -145,6 +145,7 @@ int links_params_fill(struct links_params *p, const struct links_query *q,
 		{"param_oldest", scan->oldest_ms},
 		{"param_candidates", scan->candidates},
 		{"param_until", scan->after.until_day},
+		{"param_until_hour", scan->after.until_hour},
 		{"param_since", q->since_day},
 		{"param_created_from",
 		 q->created_from > 0 ? (uint64_t)q->created_from : 0},
@@ -284,27 +285,70 @@ static const char links_clicked[] =
 #include "aggregator/sql/parts/links_clicked.sql.inc"
 	;
 
+static const char counted_clicks[] =
+#include "aggregator/sql/parts/counted_clicks.sql.inc"
+	;
+static const char clicks_of_hours[] =
+#include "aggregator/sql/parts/clicks_of_hours.sql.inc"
+	;
+/* Hours do not have the holders of links. */
+static const char clicks_of_hours_of_caller[] =
+#include "aggregator/sql/parts/clicks_of_hours_of_caller.sql.inc"
+	;
+
+/* Selects the clicks of the links that `links` selects; NULL: of all. */
+static void put_counted(struct buf *sql, const struct links_query *q,
+			const char *links)
+{
+	bool bounded =
+		q->bounds && (q->bounds->has_owners || q->bounds->account);
+	struct buf of_links = {0}, in_hours = {0}, hours = {0};
+
+	if (links) {
+		buf_printf(&of_links, "AND link_id IN (%s)", links);
+		buf_printf(&in_hours, "AND %s IN (%s)",
+			   bounded ? "link_id" : "toUInt64OrZero(value)",
+			   links);
+	}
+	statement_put(&hours,
+		      bounded ? clicks_of_hours_of_caller : clicks_of_hours,
+		      (const struct statement_blank[]){
+			      {"of_hours", statement_piece(sql, &in_hours)},
+			      {NULL, NULL},
+		      });
+	statement_put(sql, counted_clicks,
+		      (const struct statement_blank[]){
+			      {"of_links", statement_piece(sql, &of_links)},
+			      {"hours", statement_piece(sql, &hours)},
+			      {NULL, NULL},
+		      });
+	buf_free(&of_links);
+	buf_free(&in_hours);
+	buf_free(&hours);
+}
+
 static void put_candidates(struct buf *sql, const struct links_query *q,
 			   const struct links_scan *scan)
 {
 	bool is_clicked = scan->after.part == LINKS_CLICKED;
-	struct buf filters = {0}, where = {0};
+	struct buf links = {0}, counted = {0}, where = {0};
 
 	put_where(&where, q);
 	if (is_clicked || scan->indexed)
 		put_narrowing(&where, q);
 	if (links_query_filters(q))
-		buf_printf(&filters,
-			   "AND link_id IN (SELECT link_id FROM links "
-			   "WHERE %s)",
+		buf_printf(&links, "SELECT link_id FROM links WHERE %s",
 			   buf_cstr(&where));
+	put_counted(&counted, q,
+		    links.len ? statement_piece(sql, &links) : NULL);
 	statement_put(sql, is_clicked ? links_clicked : links_created,
 		      (const struct statement_blank[]){
 			      {"where", statement_piece(sql, &where)},
-			      {"filters", statement_piece(sql, &filters)},
+			      {"counted", statement_piece(sql, &counted)},
 			      {NULL, NULL},
 		      });
-	buf_free(&filters);
+	buf_free(&links);
+	buf_free(&counted);
 	buf_free(&where);
 }
 
@@ -374,13 +418,29 @@ static const struct page_blanks {
 			     .join_clicks = clicks_of_picked},
 };
 
+static void put_join(struct buf *sql, const struct links_query *q,
+		     const char *text)
+{
+	struct buf counted = {0};
+
+	put_counted(&counted, q, "SELECT arrayJoin(picked).2");
+	statement_put(sql, text,
+		      (const struct statement_blank[]){
+			      {"counted", statement_piece(sql, &counted)},
+			      {NULL, NULL},
+		      });
+	buf_free(&counted);
+}
+
 void links_sql_page(struct buf *sql, const struct links_query *q,
 		    const struct links_scan *scan)
 {
 	const struct page_blanks *p = &page_blanks[scan->after.part];
-	struct buf where = {0}, candidates = {0};
+	struct buf where = {0}, candidates = {0}, clicks = {0};
 
 	put_where(&where, q);
+	if (p->join_clicks)
+		put_join(&clicks, q, p->join_clicks);
 	put_candidates(&candidates, q, scan);
 	statement_put(sql, links_page,
 		      (const struct statement_blank[]){
@@ -392,9 +452,10 @@ void links_sql_page(struct buf *sql, const struct links_query *q,
 			      {"times", p->times},
 			      {"unclicked", p->unclicked},
 			      {"clicks", p->clicks},
-			      {"join_clicks", p->join_clicks},
+			      {"join_clicks", statement_piece(sql, &clicks)},
 			      {NULL, NULL},
 		      });
+	buf_free(&clicks);
 	buf_free(&where);
 	buf_free(&candidates);
 }

@@ -38,8 +38,8 @@ struct links_params {
 	struct buf words_uri, url_uri; /* q and url as URIs */
 	struct buf host_names;	       /* of url_host, and those above it */
 	struct caller_params caller;
-	char numbers[9][24];
-	struct clickhouse_param items[32];
+	char numbers[10][24];
+	struct clickhouse_param items[33];
 };
 int links_params_fill(struct links_params *p, const struct links_query *q,
 		      const struct links_scan *scan, struct error *err);

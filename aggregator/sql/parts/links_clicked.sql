@@ -1,8 +1,6 @@
--- @filters@: AND link_id IN (SELECT link_id FROM links WHERE owner = {owner:String})
-SELECT sum(effective) AS n_place, link_id, '' AS a_code
-FROM
-    -- include: aggregator/sql/parts/counted_link_days.sql
-  @filters@
+-- @counted@: include aggregator/sql/parts/counted_clicks.sql
+SELECT sum(n_one) AS n_place, link_id, '' AS a_code
+FROM @counted@
 GROUP BY link_id
 HAVING n_place > 0
     AND (n_place < {number:UInt64} OR (n_place = {number:UInt64} AND link_id < {after_id:UInt64}))

@@ -13,6 +13,7 @@ import yaml
 import servers
 from support.asking import aggregator, ask  # noqa: F401
 from support.clicks import datetime64, instant, make_click, rfc3339
+from support.keys import key_line
 from support.program import eventually
 
 DAY = 86400
@@ -540,26 +541,31 @@ def test_by_clicks_are_those_of_people_on_the_days_counted(
 
 
 def counted_days(made, **params):
-    """Returns [from, to), in days before today."""
+    """Returns the first of the days counted and their end, in days before today."""
     midnight = int(time.time()) // DAY * DAY
     days = ask(made, "/v1/links", sort="clicks", **params)["counted"]
-    return tuple((midnight - instant(days[name])) // DAY for name in ("from", "to"))
+    return tuple((midnight - instant(days[name])) // DAY
+                 for name in ("from", "provisional_from"))
 
 
 @pytest.mark.long
-def test_a_day_that_is_not_settled_is_not_said_to_be_counted(
-        aggregator, archive, clicked):
-    """All pages count the same days as the first, even if the day is settled
+def test_a_day_that_is_not_settled_is_counted_by_its_hours(
+        aggregator, archive, clicked, migrated):
+    """All pages count the same days and hours as the first, even if the day is settled
     meanwhile."""
     fill(archive, 17, 10)
     old, fresh = {1: 7, 2: 5, 3: 3}, {3: 9, 4: 2}
     clicked(old, 3)
     clicked(fresh, 1)
+    migrated.report([], 0, int(time.time() * 1000))
+    both = {link: old.get(link, 0) + fresh.get(link, 0) for link in {*old, *fresh}}
     made = aggregator(day_grace="48h", watermark_every="100ms")
     days_settled(archive, sum(old.values()) + 4 * len(old))
     eventually(lambda: counted_days(made) == (31, 1), what="the other days to be counted")
-    first = ask(made, "/v1/links", sort="clicks", limit=2)
-    assert clicks_of(first["links"]) == [("1", 7), ("2", 5)]
+    first = eventually(lambda: (page := ask(made, "/v1/links", sort="clicks", limit=2)) and
+                       clicks_of(page["links"]) == [("3", 12), ("1", 7)] and page,
+                       what="the hours to be counted")
+    assert not first["counted"]["complete"]
     assert made.stop() == 0
 
     made = aggregator(watermark_every="100ms")
@@ -567,10 +573,43 @@ def test_a_day_that_is_not_settled_is_not_said_to_be_counted(
                  sum(fresh.values()) + 4 * len(fresh))
     second = ask(made, "/v1/links", sort="clicks", limit=1000, cursor=first["next"])
     assert second["counted"] == first["counted"]
-    assert clicks_of(first["links"] + second["links"]) == by_clicks(archive, old)
+    assert clicks_of(first["links"] + second["links"]) == by_clicks(archive, both)
     eventually(lambda: counted_days(made) == (30, 0), what="yesterday to be counted")
-    both = {link: old.get(link, 0) + fresh.get(link, 0) for link in {*old, *fresh}}
     assert clicks_of(pages(made, 3, sort="clicks")) == by_clicks(archive, both)
+
+
+@pytest.mark.proof
+def test_today_is_counted_by_its_settled_hours(aggregator, archive, migrated, workdir):
+    """A key counts the clicks that its account had, of a link that changed hands."""
+    chance = random.Random(20)
+    now = int(time.time())
+    hour = now // 3600 * 3600
+    if hour % DAY == 0:
+        pytest.skip("no hour of today is over")
+    archive.insert([make_version(chance, n, f"c{n}", START_MS + n, 1, account="acme",
+                                 owner="ann", state="live") for n in (1, 2)])
+    rows = [make_click(chance, at * 1000, link, outcome="redirected", verdict=verdict,
+                       account=account)
+            for count, at, link, verdict, account in (
+                (3, hour - 3600, 1, "human", "acme"), (2, hour - 1, 2, "human", "acme"),
+                (4, hour - 60, 2, "human", "former"), (9, hour - 60, 1, "bot", "acme"),
+                (5, now, 1, "human", "acme")) for _ in range(count)]
+    migrated.insert(rows, append_ms=now * 1000)
+    migrated.report([], 0, now * 1000)
+    path = workdir / "api.keys"
+    path.write_text(key_line("boss", "read accounts=*") +
+                    key_line("acme", "read account=acme"))
+    made = aggregator(watermark_every="100ms", keys_file=str(path))
+
+    def listed(key):
+        answer = requests.get(made.url + "/v1/links", timeout=60,
+                              params={"sort": "clicks"},
+                              headers={"Authorization": f"Bearer {key}"}).json()
+        days = answer["counted"]
+        return clicks_of(answer["links"]), instant(days["to"]), days["complete"]
+    eventually(lambda: listed("boss") == ([("2", 6), ("1", 3)], hour, False),
+               what="the hours to be counted")
+    assert listed("acme") == ([("1", 3), ("2", 2)], hour, False)
 
 
 @pytest.mark.proof

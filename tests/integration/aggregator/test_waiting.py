@@ -107,7 +107,7 @@ def test_a_day_waits_until_it_is_settled_with_what_an_import_brought(
     migrated.report([], 0, int(time.time()) * 1000)
     made = aggregator()
     eventually(lambda: day_of(made, day) == (100, True, False), what="the day")
-    eventually(lambda: counted_of(made)["complete"], what="the list to be complete")
+    eventually(lambda: counted_of(made)["waiting"] == [])
     assert made.stop() == 0
 
     made = aggregator(settle_every="1h")  # it settles once

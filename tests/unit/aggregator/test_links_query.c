@@ -15,7 +15,7 @@ static int parse_query(struct links_query *q, const char *query,
 	return links_query_parse(q, slice, &settings, err);
 }
 
-#define CURSOR_MAX 64
+#define CURSOR_MAX 80
 
 static const char *format_cursor(const struct links_query *q,
 				 const struct links_place *place,
@@ -158,6 +158,7 @@ static void assert_comes_back(const char *query, struct links_place place)
 	assert_true(again.at.number == place.number);
 	assert_true(again.at.link_id == place.link_id);
 	assert_int_equal(again.at.until_day, place.until_day);
+	assert_int_equal(again.at.until_hour, place.until_hour);
 	links_query_release(&again);
 	links_query_release(&q);
 }
@@ -167,15 +168,17 @@ static void a_cursor_leads_to_its_place(void **state)
 	(void)state;
 	assert_comes_back("q=a",
 			  (struct links_place){LINKS_BY_CREATION, 1790000000123,
-					       UINT64_MAX - 1, 0});
+					       UINT64_MAX - 1, 0, 0});
 	assert_comes_back(
 		"sort=clicks",
-		(struct links_place){LINKS_CLICKED, UINT64_MAX, 0, UINT16_MAX});
-	assert_comes_back("",
-			  (struct links_place){LINKS_BY_CREATION,
-					       LINKS_LATEST_MS, 0, UINT16_MAX});
+		(struct links_place){LINKS_CLICKED, UINT64_MAX, 0, UINT16_MAX,
+				     UINT16_MAX * 24 + LINKS_HOURS_MAX});
+	assert_comes_back("", (struct links_place){LINKS_BY_CREATION,
+						   LINKS_LATEST_MS, 0,
+						   UINT16_MAX, 0});
 	assert_comes_back("sort=clicks",
-			  (struct links_place){LINKS_UNCLICKED, 0, 1, 20000});
+			  (struct links_place){LINKS_UNCLICKED, 0, 1, 20000,
+					       20000 * 24 + 5});
 }
 
 static void assert_not_of(const char *cursor, const char *query)
@@ -234,12 +237,12 @@ static void a_damaged_cursor_is_refused(void **state)
 static void a_cursor_of_a_place_that_cannot_be_is_refused(void **state)
 {
 	static const struct links_place places[] = {
-		{LINKS_CLICKED, 1, 1, 20000},
-		{LINKS_UNCLICKED, 1, 1, 20000},
-		{LINKS_BY_CREATION, UINT64_MAX, 1, 0},
-		{LINKS_BY_CREATION, LINKS_LATEST_MS + 1, 1, 0},
-		{LINKS_BY_CREATION, 1, 1, UINT16_MAX + 1},
-		{(enum links_part)9, 1, 1, 0},
+		{LINKS_CLICKED, 1, 1, 20000, 0},
+		{LINKS_UNCLICKED, 1, 1, 20000, 0},
+		{LINKS_BY_CREATION, UINT64_MAX, 1, 0, 0},
+		{LINKS_BY_CREATION, LINKS_LATEST_MS + 1, 1, 0, 0},
+		{LINKS_BY_CREATION, 1, 1, UINT16_MAX + 1, 0},
+		{(enum links_part)9, 1, 1, 0, 0},
 	};
 	struct links_query q;
 	struct links_place place;
@@ -382,7 +385,8 @@ static void who_sees_some_links_asks_for_some(void **state)
 
 static void a_place_beyond_the_days_is_none_of_a_list_by_clicks(void **state)
 {
-	const struct links_place place = {LINKS_CLICKED, 1, 1, UINT16_MAX + 1};
+	const struct links_place place = {LINKS_CLICKED, 1, 1, UINT16_MAX + 1,
+					  0};
 	struct links_query q;
 	struct links_place found;
 	struct error err = {0};

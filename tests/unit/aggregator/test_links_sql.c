@@ -253,7 +253,7 @@ static void links_of_one_ms_are_told_apart_by_their_numbers(void **state)
 			     CREATED + 2);
 	parse_query(&q, "");
 	scan.after =
-		(struct links_place){LINKS_BY_CREATION, CREATED + 2, 101, 0};
+		(struct links_place){LINKS_BY_CREATION, CREATED + 2, 101, 0, 0};
 	find_links(t, &q, &scan, &found);
 	assert_string_equal(found.text, "100 2 1");
 	links_query_release(&q);
@@ -309,6 +309,7 @@ static void assert_by_clicks(struct settled *t, struct links_place after,
 	parse_query(&q, query);
 	q.since_day = 100;
 	scan.after.until_day = 102;
+	scan.after.until_hour = 102 * 24;
 	find_links(t, &q, &scan, &found);
 	if (strcmp(found.text, expected) != 0)
 		fail_msg("%s: %s", query, found.text);
@@ -318,7 +319,7 @@ static void assert_by_clicks(struct settled *t, struct links_place after,
 static void a_list_by_clicks_has_those_of_the_days_that_count(void **state)
 {
 	struct settled *t = *state;
-	struct links_place first = links_place_first(LINKS_CLICKED, 102);
+	struct links_place first = links_place_first(LINKS_CLICKED);
 
 	insert_clicks(t);
 	assert_by_clicks(t, first, 100, "sort=clicks", "2 3 1");
@@ -336,9 +337,9 @@ static void those_without_clicks_follow(void **state)
 	struct settled *t = *state;
 
 	insert_clicks(t);
-	assert_by_clicks(t, links_place_first(LINKS_UNCLICKED, 102), 100,
+	assert_by_clicks(t, links_place_first(LINKS_UNCLICKED), 100,
 			 "sort=clicks", "5 4");
-	assert_by_clicks(t, links_place_first(LINKS_UNCLICKED, 102), 100,
+	assert_by_clicks(t, links_place_first(LINKS_UNCLICKED), 100,
 			 "sort=clicks&owner=bob", "5");
 }
 
