@@ -2,8 +2,11 @@
 
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "linkstore/denied_set.h"
 #include "linkstore/redis_watch.h"
+
+#define LOOK_MS 10 /* between two checks for the first poll */
 
 struct denied_hosts_follower {
 	struct denied_hosts_follower_options options;
@@ -163,6 +166,18 @@ int denied_hosts_follower_start(struct denied_hosts_follower *f,
 bool denied_hosts_follower_is_ready(const struct denied_hosts_follower *f)
 {
 	return health_is_up(f->check);
+}
+
+bool denied_hosts_follower_await(const struct denied_hosts_follower *f,
+				 struct app *app)
+{
+	int64_t until = clock_monotonic_ms() + DENIED_AWAIT_MS;
+	bool ends = false;
+
+	while (!ends && !denied_hosts_follower_is_ready(f) &&
+	       clock_monotonic_ms() < until)
+		ends = app_should_stop(app, LOOK_MS);
+	return ends;
 }
 
 struct versions *denied_hosts_follower_versions(struct denied_hosts_follower *f)

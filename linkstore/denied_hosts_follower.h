@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/app/app.h"
 #include "common/app/health.h"
 #include "common/domain_list.h"
 #include "common/error.h"
@@ -24,7 +25,8 @@
 #include "linkstore/linkstore.h"
 
 /* With the time that a poll takes, well within the promised second. */
-#define DENIED_POLL_MS 250
+#define DENIED_POLL_MS	250
+#define DENIED_AWAIT_MS 3000 /* for a Redis that hangs */
 
 /* The hosts in force; one version of them. */
 struct denied_hosts {
@@ -55,6 +57,12 @@ int denied_hosts_follower_start(struct denied_hosts_follower *f,
 
 /* Returns false before the first poll.  Callable from any thread. */
 bool denied_hosts_follower_is_ready(const struct denied_hosts_follower *f);
+
+/* Waits for the first poll, DENIED_AWAIT_MS at most, so that nothing is done
+ * before the hosts are known.  A Redis that is away is no reason to wait: its
+ * links are away, too.  Returns true if the program has to end. */
+bool denied_hosts_follower_await(const struct denied_hosts_follower *f,
+				 struct app *app);
 
 /* Returns the versions of struct denied_hosts; they belong to the follower. */
 struct versions *

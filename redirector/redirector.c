@@ -52,18 +52,18 @@ void redirector_redis_changed(struct redirector *r, unsigned thread,
 		log_warn(r->log, "Redis disconnected", log_err(err));
 }
 
-bool redirector_has_denied_hosts(const struct redirector *r)
-{
-	return denied_hosts_follower_is_ready(r->denied_hosts);
-}
-
 bool redirector_can_redirect(const struct redirector *r)
 {
 	const struct redirector_health *h = &r->health;
 
 	return health_is_up(h->redis) && health_is_up(h->links) &&
 	       domains_follower_is_ready(r->domains) &&
-	       redirector_has_denied_hosts(r);
+	       denied_hosts_follower_is_ready(r->denied_hosts);
+}
+
+bool redirector_await_denied_hosts(const struct redirector *r, struct app *app)
+{
+	return denied_hosts_follower_await(r->denied_hosts, app);
 }
 
 /* Ends the program as an operator would: main waits for that signal. */

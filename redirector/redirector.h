@@ -119,8 +119,9 @@ void redirector_redis_changed(struct redirector *r, unsigned thread,
  * and the denied hosts.  Callable from any thread. */
 bool redirector_can_redirect(const struct redirector *r);
 
-/* True once Redis was polled for the denied hosts, whatever the result. */
-bool redirector_has_denied_hosts(const struct redirector *r);
+/* Waits until Redis was polled for the denied hosts, a few seconds at most.
+ * Returns true if the program has to end. */
+bool redirector_await_denied_hosts(const struct redirector *r, struct app *app);
 
 /* Logs that a link could not be looked up, at most one line a second, since
  * there may be thousands of visits.  Callable from any thread. */

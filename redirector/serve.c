@@ -15,8 +15,6 @@
 
 enum {
 	LOOK_MS = 10, /* between two checks whether visits can be redirected */
-	/* The wait for the denied hosts of a Redis that hangs. */
-	DENIED_MS = 3000,
 	/* Other processes may have been started earlier, and get the sockets
 	 * first.  The wait for this process's turn is TURN_MS, and TURNS times
 	 * the time that each may take until it serves. */
@@ -98,17 +96,6 @@ static int give_up(struct serving *s, struct error *err)
 	return -1;
 }
 
-/* Waits for the first poll, so that no visit is led to a denied host.  A Redis
- * that is away is no reason to wait: its links are away, too. */
-static void await_denied_hosts(struct serving *s, bool *ret_ended)
-{
-	int64_t until = clock_monotonic_ms() + DENIED_MS;
-
-	while (!*ret_ended && !redirector_has_denied_hosts(s->redirector) &&
-	       clock_monotonic_ms() < until)
-		*ret_ended = app_should_stop(s->app, LOOK_MS);
-}
-
 /* Waits while another process serves, or while visitors wait at the sockets.
  * *ret_ended is true if the process was told to end meanwhile. */
 static int await_redirects(struct serving *s, bool *ret_ended,
@@ -129,7 +116,9 @@ static int await_redirects(struct serving *s, bool *ret_ended,
 		log_warn(app_log(s->app), "serving, though it cannot redirect");
 		break;
 	}
-	await_denied_hosts(s, ret_ended);
+	if (!*ret_ended)
+		*ret_ended =
+			redirector_await_denied_hosts(s->redirector, s->app);
 	return *ret_ended ? redirector_failure(s->redirector, err) : 0;
 }
 

@@ -384,7 +384,9 @@ fail:
 	return NULL;
 }
 
-static int server_start(struct server *s, struct error *err)
+/* No link is made before the denied hosts are known; a program that has to end
+ * notices that later. */
+static int server_start(struct server *s, struct app *app, struct error *err)
 {
 	struct allocator *a = s->allocator;
 	const struct allocator_settings *settings = &a->config->allocator;
@@ -392,6 +394,7 @@ static int server_start(struct server *s, struct error *err)
 	if (allocator_start_hosts(a, err) < 0 ||
 	    ledger_watch_start(a->ledger, err) < 0)
 		return -1;
+	(void)denied_hosts_follower_await(a->rules.denied_hosts, app);
 	for (size_t i = 0; i < s->worker_count; i++) {
 		if (serving_thread_start(&s->workers[i]->serving, err) < 0)
 			return -1;
@@ -428,7 +431,7 @@ int command_serve(struct app *app, const void *config, struct error *err)
 
 	if (!s || app_serve_admin(app, c->allocator.admin, &c->http, err) < 0)
 		goto out;
-	if (server_start(s, err) == 0) {
+	if (server_start(s, app, err) == 0) {
 		app_wait(app, on_reload, a);
 		status = 0;
 	}
