@@ -5,18 +5,27 @@
 
 #include "common/registrable_domain.h"
 
+/* A search for the text alone passes few rows on to the pattern, which takes
+ * more than ten times as long. */
+#define MAY_HAVE(text)                                                         \
+	"(position(url, " text ") > 0 OR notEmpty(mapKeys(targets)))"
 /* The host of a stored URL, which is in its normal form; \x40 is an @. */
 #define HOST_OF(host_pattern)                                                  \
 	"extract(u, '^https?://(?:[^/?#]*\\\\x40)?(" host_pattern ")')"
 #define ALL_URLS "arrayConcat([url], mapValues(targets))"
 
-static const char leads_to_host[] = "arrayExists(u -> " HOST_OF(
-	"\\\\[[0-9a-f:.]+\\\\]|[^/?#:]+") " = "
-					  "{url_host:String}, " ALL_URLS ")";
-static const char leads_below_host[] =
-	"arrayExists(u -> endsWith(concat('.', " HOST_OF(
-		"[^/?#:]+") "), "
-			    "{url_host:String}), " ALL_URLS ")";
+static const char leads_to_host[] =
+	MAY_HAVE("{url_host:String}") " AND arrayExists(u -> " HOST_OF(
+		"\\\\[[0-9a-f:.]+\\\\]|[^/?#:]+") " = "
+						  "{url_host:String}, " ALL_URLS
+						  ")";
+static const char leads_below_host[] = MAY_HAVE(
+	"substring({url_host:String}, 2)") " AND arrayExists(u -> "
+					   "endsWith(concat('.', " HOST_OF(
+						   "[^/?#:]+") "), "
+							       "{url_host:"
+							       "String}),"
+							       " " ALL_URLS ")";
 static const char has_host_domain[] =
 	"hasAny(target_hosts, {url_host_domains:Array(String)})";
 static const char has_domain_below_host[] =
