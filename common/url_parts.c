@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/unseen.h"
+#include "common/uri.h"
 #include "common/utf8.h"
 
 /* Writes the character at `text` as "%E2%80%AE". */
@@ -131,4 +132,29 @@ int url_parts_read(struct url_parts *parts, const char *url, size_t len,
 	text = url + strlen(parts->scheme) + 1;
 	parts->rest = (struct url_slice){text, (size_t)(end - text)};
 	return parts->is_web ? read_web(parts, text, end, err) : 0;
+}
+
+/* Writes the URL before characters are percent-encoded. */
+static void write_plain(const struct url_parts *parts, struct buf *out)
+{
+	buf_puts(out, parts->scheme);
+	buf_putc(out, ':');
+	if (parts->is_web) {
+		buf_append(out, "//", 2);
+		buf_append(out, parts->user.data, parts->user.len);
+		buf_append(out, parts->host.text, parts->host.len);
+		buf_append(out, parts->port.data, parts->port.len);
+	}
+	buf_append(out, parts->rest.data, parts->rest.len);
+}
+
+void url_parts_put_normal(const struct url_parts *parts, struct buf *out)
+{
+	struct buf plain = {0};
+
+	write_plain(parts, &plain);
+	if (!plain.failed)
+		uri_put(out, plain.data, plain.len);
+	out->failed |= plain.failed;
+	buf_free(&plain);
 }

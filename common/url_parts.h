@@ -1,10 +1,11 @@
-/* url_parts.h - the parts of a URL, as browsers read them. */
+/* url_parts.h - the parts of a URL, and its normal form, which links have. */
 #ifndef COMMON_URL_PARTS_H
 #define COMMON_URL_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/buf.h"
 #include "common/error.h"
 #include "common/host.h"
 #include "common/url_scheme.h"
@@ -33,5 +34,12 @@ struct url_parts {
  */
 int url_parts_read(struct url_parts *parts, const char *url, size_t len,
 		   struct error *err);
+
+/*
+ * Appends the normal form: scheme and host in lower case, the host as A-labels,
+ * without a trailing dot or an empty port; characters that a URI may not have
+ * are percent-encoded (common/uri.h).
+ */
+void url_parts_put_normal(const struct url_parts *parts, struct buf *out);
 
 #endif

@@ -10,13 +10,9 @@ FROM (
       AND ({every_owner:Bool}
         OR owner IN (SELECT arrayJoin(splitByChar('\n', {caller_owners:String}))))
       AND state != 'forgotten'
-      AND if(link_id IN (SELECT link_id FROM links WHERE version > 1),
-        (link_id, version) IN (
-            SELECT link_id, max(version)
-            FROM links
-            WHERE version > 1
-            GROUP BY link_id),
-        true))
+      AND
+      -- include: aggregator/sql/parts/is_newest_version.sql
+    )
 WHERE a_value != '' AND positionCaseInsensitiveUTF8(a_value, {q:String}) > 0
 GROUP BY a_value
 ORDER BY n_links DESC, n_latest DESC, a_value

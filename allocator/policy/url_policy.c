@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/domain_list.h"
-#include "common/uri.h"
 #include "common/url_parts.h"
 #include "linkstore/denied_hosts_follower.h"
 
@@ -335,20 +334,6 @@ static int check_web(struct url_policy *policy, const struct url_parts *parts,
 	return check_lists(policy, &parts->host, err);
 }
 
-/* Writes the URL before characters are percent-encoded. */
-static void write_url(const struct url_parts *parts, struct buf *out)
-{
-	buf_puts(out, parts->scheme);
-	buf_putc(out, ':');
-	if (parts->is_web) {
-		buf_append(out, "//", 2);
-		buf_append(out, parts->user.data, parts->user.len);
-		buf_append(out, parts->host.text, parts->host.len);
-		buf_append(out, parts->port.data, parts->port.len);
-	}
-	buf_append(out, parts->rest.data, parts->rest.len);
-}
-
 static int check_length(size_t len, struct error *err)
 {
 	if (len == 0)
@@ -384,13 +369,10 @@ static int check_written(const struct buf *uri, struct error *err)
 static int normalise_url(const struct url_parts *parts,
 			 struct buf *ret_normalised, struct error *err)
 {
-	struct buf url = {0}, uri = {0};
+	struct buf uri = {0};
 	int status;
 
-	write_url(parts, &url);
-	if (!url.failed)
-		uri_put(&uri, url.data, url.len);
-	uri.failed |= url.failed;
+	url_parts_put_normal(parts, &uri);
 	status = check_written(&uri, err);
 	if (status == 0) {
 		buf_reset(ret_normalised);
@@ -398,7 +380,6 @@ static int normalise_url(const struct url_parts *parts,
 		if (!buf_cstr(ret_normalised))
 			status = error_set_nomem(err);
 	}
-	buf_free(&url);
 	buf_free(&uri);
 	return status;
 }

@@ -45,7 +45,8 @@ CREATE TABLE IF NOT EXISTS links
     INDEX by_offset offset TYPE minmax GRANULARITY 1,
     -- Words: sequences of 4 letters for the search by `q`; the expression is that of the
     -- query.
-    INDEX by_words lowerUTF8(concat(url, '\n', description, '\n', code))
+    INDEX by_words lowerUTF8(concat(url, '\n', description, '\n', code, '\n', owner, '\n',
+        campaign, '\n', arrayStringConcat(tags, '\n')))
         TYPE ngrambf_v1(4, 24576, 2, 7) GRANULARITY 1,
     INDEX by_tag tags TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_owner owner TYPE bloom_filter(0.01) GRANULARITY 1,

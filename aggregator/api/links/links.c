@@ -22,6 +22,9 @@
 /* Days whose clicks are counted. */
 #define DAYS 30
 
+/* The number of links that is counted exactly. */
+#define TOTAL_MAX 10000
+
 #define MEMORY_LIMIT_EXCEEDED 241
 
 /* The days that a page of sort=clicks counts, and the settled hours of today
@@ -280,6 +283,25 @@ static int fill_page(struct call *call, struct links_page *page,
 	return 0;
 }
 
+/* Counts all links of the list; one more than TOTAL_MAX stands for any number
+ * above it. */
+static int count_links(struct call *call, struct links_page *page,
+		       uint64_t *ret, struct error *err)
+{
+	struct buf sql = {0};
+	int status = -1;
+
+	page->scan.candidates = TOTAL_MAX + 1;
+	links_sql_total(&sql, page->q);
+	if (!buf_cstr(&sql))
+		error_set_nomem(err);
+	else
+		status = query_links(call, page, sql.data, "n", take_window,
+				     ret, err);
+	buf_free(&sql);
+	return status;
+}
+
 /* --- the answer -------------------------------------------------------------
  */
 
@@ -311,7 +333,16 @@ static json_t *next_to_json(const struct links_query *q,
 	return text;
 }
 
-static json_t *to_json(const struct links_page *page,
+/* NULL: out of memory. */
+static json_t *total_to_json(uint64_t total)
+{
+	bool exact = total <= TOTAL_MAX;
+
+	return json_pack("{s:o, s:b}", "links",
+			 json_count(exact ? total : TOTAL_MAX), "exact", exact);
+}
+
+static json_t *to_json(const struct links_page *page, uint64_t total,
 		       const struct links_place *next,
 		       const struct counted *counted)
 {
@@ -320,6 +351,11 @@ static json_t *to_json(const struct links_page *page,
 				   q->by_clicks ? "clicks" : "created", "links",
 				   page->links, "next", next_to_json(q, next));
 
+	if (answer && q->counts &&
+	    json_object_set_new(answer, "total", total_to_json(total)) < 0) {
+		json_decref(answer);
+		return NULL;
+	}
 	if (answer && q->by_clicks &&
 	    json_object_set_new(answer, "counted", counted_to_json(counted)) <
 		    0) {
@@ -434,6 +470,7 @@ int route_links(struct call *call, struct error *err)
 		.q = &q, .access = call->access, .links = json_array()};
 	struct counted counted = {.waiting = json_array()};
 	bool more = false;
+	uint64_t total = 0;
 	int status = links_query_parse(&q, call->query,
 				       &call->config->aggregator, err);
 
@@ -448,9 +485,12 @@ int route_links(struct call *call, struct error *err)
 		status = set_days(call, &q, &counted, err);
 	if (status == 0)
 		status = fill_page(call, &page, &next, &more, err);
+	if (status == 0 && q.counts)
+		status = count_links(call, &page, &total, err);
 	if (status == 0)
 		status = call_finish_json(
-			call, to_json(&page, more ? &next : NULL, &counted),
+			call,
+			to_json(&page, total, more ? &next : NULL, &counted),
 			err);
 	json_decref(page.links);
 	json_decref(counted.waiting);

@@ -15,6 +15,9 @@
 
 #define TEXT_MAX 2048 /* bytes per filter */
 
+#define CODE_SYMBOLS                                                           \
+	"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-"
+
 static const char *const filter_names[LINKS_FILTER_COUNT] = {
 	[LINKS_TEXT] = "q",
 	[LINKS_TAG] = "tag",
@@ -25,10 +28,11 @@ static const char *const filter_names[LINKS_FILTER_COUNT] = {
 	[LINKS_STATE] = "state",
 	[LINKS_URL] = "url",
 	[LINKS_HOST] = "url_host",
+	[LINKS_CODE] = "code",
 };
 
-static const char *const other_names[] = {"created_from", "created_to", "sort",
-					  "limit", "cursor"};
+static const char *const other_names[] = {
+	"created_from", "created_to", "sort", "limit", "cursor", "total"};
 #define OTHER_COUNT (sizeof(other_names) / sizeof(*other_names))
 
 bool links_query_filters(const struct links_query *q)
@@ -168,7 +172,7 @@ static bool is_known(const char *key)
 
 static int unknown_parameter(const char *key, struct error *err)
 {
-	char list[128] = "";
+	char list[256] = "";
 	size_t n = 0;
 
 	for (int i = 0; i < LINKS_FILTER_COUNT; i++)
@@ -252,6 +256,9 @@ static int read_filter(struct links_query *q, enum links_filter filter,
 				 "deleted");
 	if (filter == LINKS_HOST)
 		return read_host(q, value, err);
+	if (filter == LINKS_CODE && strspn(value, CODE_SYMBOLS) != len)
+		return error_set(err, ERROR_INPUT,
+				 "code: expected letters, digits, '_' or '-'");
 	q->filters[filter] = strdup(value);
 	return q->filters[filter] ? 0 : error_set_nomem(err);
 }
@@ -301,6 +308,18 @@ static int read_sort(struct links_query *q, const struct url_params *params,
 	return 0;
 }
 
+static int read_counts(struct links_query *q, const struct url_params *params,
+		       struct error *err)
+{
+	const char *text = url_param_get(params, "total");
+
+	q->counts = text && !strcmp(text, "true");
+	if (text && !q->counts && strcmp(text, "false") != 0)
+		return error_set(err, ERROR_INPUT,
+				 "total: expected true or false");
+	return 0;
+}
+
 /* The cursor is read last: its digest covers all other parameters. */
 static int read_cursor(struct links_query *q, const struct url_params *params,
 		       struct error *err)
@@ -325,6 +344,7 @@ int links_query_parse(struct links_query *q, struct http_slice query,
 	    read_filters(q, &params, err) == 0 &&
 	    read_times(q, &params, err) == 0 &&
 	    read_sort(q, &params, err) == 0 &&
+	    read_counts(q, &params, err) == 0 &&
 	    parameter_read_limit(&params, settings->groups_max, &q->limit,
 				 err) == 0)
 		status = read_cursor(q, &params, err);

@@ -25,6 +25,7 @@ enum links_filter {
 	LINKS_STATE,
 	LINKS_URL,
 	LINKS_HOST, /* a domain of a list, in its one form */
+	LINKS_CODE, /* what the code begins with */
 	LINKS_FILTER_COUNT,
 };
 
@@ -62,6 +63,7 @@ struct links_query {
 	/* The bounds of the API's caller; set after parsing.  NULL: none. */
 	const struct access_bounds *bounds;
 	bool by_clicks;
+	bool counts; /* the answer has their number */
 	size_t limit;
 	/* The place where the page begins.  `until_day` and `until_hour` are 0
 	 * on the first page of sort=clicks, and set after parsing. */

@@ -7,6 +7,7 @@
 #include "common/clickhouse/host_filter.h"
 #include "common/clickhouse/statement.h"
 #include "common/uri.h"
+#include "common/url_parts.h"
 
 /* --- parameters -------------------------------------------------------------
  */
@@ -55,6 +56,7 @@ static const char *const text_params[LINKS_FILTER_COUNT] = {
 	[LINKS_STATE] = "param_state",
 	[LINKS_URL] = "param_url",
 	[LINKS_HOST] = "param_url_host",
+	[LINKS_CODE] = "param_code",
 };
 
 static int fill_bounds(struct links_params *p,
@@ -66,6 +68,19 @@ static int fill_bounds(struct links_params *p,
 	for (size_t i = 0; i < CALLER_PARAMS; i++)
 		p->items[(*n)++] = p->caller.items[i];
 	return 0;
+}
+
+/* Appends the form in which the allocator stores the URL.  A text that it would
+ * refuse may be the URL of a link from elsewhere. */
+static void put_normal_url(struct buf *out, const char *url)
+{
+	struct url_parts parts;
+	struct error ignored;
+
+	if (url_parts_read(&parts, url, strlen(url), &ignored) == 0)
+		url_parts_put_normal(&parts, out);
+	else
+		uri_put(out, url, strlen(url));
 }
 
 /* Fills in the texts that are searched in URLs, in the stored form. */
@@ -85,7 +100,7 @@ static int fill_uris(struct links_params *p, const struct links_query *q,
 	}
 	buf_reset(&uri);
 	if (url) {
-		uri_put(&uri, url, strlen(url));
+		put_normal_url(&uri, url);
 		clickhouse_escape(&p->url_uri, uri.data, uri.len);
 		p->items[(*n)++] = (struct clickhouse_param){"param_url_uri",
 							     p->url_uri.data};
@@ -209,6 +224,7 @@ static const char *const conditions[LINKS_FILTER_COUNT] = {
 	[LINKS_STATE] = "state = {state:String}",
 	/* A link from elsewhere may have a URL that is no URI. */
 	[LINKS_URL] = "url IN ({url:String}, {url_uri:String})",
+	[LINKS_CODE] = "startsWith(code, {code:String})",
 };
 
 static const char *condition_of(const struct links_query *q,
@@ -458,4 +474,21 @@ void links_sql_page(struct buf *sql, const struct links_query *q,
 	buf_free(&clicks);
 	buf_free(&where);
 	buf_free(&candidates);
+}
+
+static const char links_total[] =
+#include "aggregator/sql/links_total.sql.inc"
+	;
+
+void links_sql_total(struct buf *sql, const struct links_query *q)
+{
+	struct buf where = {0};
+
+	put_where(&where, q);
+	statement_put(sql, links_total,
+		      (const struct statement_blank[]){
+			      {"where", statement_piece(sql, &where)},
+			      {NULL, NULL},
+		      });
+	buf_free(&where);
 }

@@ -89,6 +89,9 @@ enum links_column {
 	LINKS_ROW_MAX_VISITS,
 };
 
+/* Counts the links, but no more than the candidates of the scan. */
+void links_sql_total(struct buf *sql, const struct links_query *q);
+
 /* Selects the time of creation (ms) of the row that has `candidates` rows
  * between it and the scan's start; no row if there are fewer. */
 extern const char links_sql_window[];

@@ -1,1 +1,2 @@
-lowerUTF8(concat(url, '\n', description, '\n', code)) LIKE lowerUTF8({q:String})
+lowerUTF8(concat(url, '\n', description, '\n', code, '\n', owner, '\n', campaign, '\n',
+    arrayStringConcat(tags, '\n'))) LIKE lowerUTF8({q:String})

@@ -82,12 +82,13 @@ class Archive:
         return [str(link["link_id"]) for link in links]
 
 
-def passes(link, q=None, tag=None, url=None, created_from=None,
+def passes(link, q=None, tag=None, url=None, code=None, created_from=None,
            created_to=None, **equal):
-    if q is not None and not any(q.lower() in link[field].lower() for field
-                                 in ("url", "description", "code")):
+    texts = [link[field] for field in ("url", "description", "code", "owner",
+                                       "campaign")] + link["tags"]
+    if q is not None and not any(q.lower() in text.lower() for text in texts):
         return False
-    return ((tag is None or tag in link["tags"])
+    return ((code is None or link["code"].startswith(code)) and (tag is None or tag in link["tags"])
             and (url is None or link["url"] == url)
             and (created_from is None
                  or link["created_ms"] >= created_from * 1000)
@@ -229,7 +230,9 @@ def some_filters(chance):
     drawn = {
         "q": lambda: chance.choice(WORDS + [
             "sHOP.", "ärger", "каталог", "de1", "50% O", "%", "_", "a_b",
-            "\\", "?n=1", "E", "https://news.example/", "no such words"]),
+            "\\", "?n=1", "E", "https://news.example/", "no such words",
+            "bob's", "AUTUMN 2", "владелец", "КЛЮЧ", "tab\t"[:3], "OR 1=1"]),
+        "code": lambda: chance.choice(["Code", "Code1", "Code10", "code", "C", "odd"]),
         "tag": lambda: chance.choice(TAGS + ["A"]),
         "owner": lambda: chance.choice(OWNERS + ["nobody"]),
         "campaign": lambda: chance.choice(CAMPAIGNS),
@@ -358,7 +361,7 @@ def test_no_text_is_more_than_text(aggregator, archive, texts):
 
 def test_what_makes_no_sense_is_refused_by_name(aggregator, archive):
     made = aggregator()
-    refused(made, "code: no such parameter", code="a")
+    refused(made, "word: no such parameter", word="a")
     refused(made, "owner: given more than once", owner=["a", "b"])
     refused(made, "q: expected 1 to", q="")
     refused(made, "q: expected 1 to", q="a" * 3000)
@@ -740,3 +743,58 @@ def test_a_list_that_takes_too_much_memory_says_so(aggregator, archive):
     assert answer.status_code == 503
     assert answer.json()["detail"].startswith("ClickHouse has not enough memory")
     assert ask(made, "/v1/links")["links"] == []
+
+
+# --- the number of links, codes, and forms of URLs -----------------------------------
+
+def total_of(made, **params):
+    return ask(made, "/v1/links", total="true", limit=1, **params)["total"]
+
+
+@pytest.mark.proof
+def test_the_total_is_that_of_all_pages(aggregator, archive):
+    chance = fill(archive, 5)
+    made = aggregator()
+    for _ in range(12):
+        filters = some_filters(chance)
+        assert total_of(made, **parameters(filters)) == {
+            "links": len(archive.listed(**filters)), "exact": True}, filters
+    assert "total" not in ask(made, "/v1/links")
+    assert "total" not in ask(made, "/v1/links", total="false")
+    refused(made, "total: expected true or false", total="yes")
+
+
+def test_a_total_is_exact_up_to_a_bound(aggregator, migrated):
+    migrated.clickhouse.query(
+        "INSERT INTO links (code, link_id, version, owner, created_at) SELECT "
+        "concat('c', toString(number)), number + 1, 1, if(number < 10000, 'ann', 'bob'), "
+        "toDateTime64(1790000000 + number, 3) FROM numbers(10001)")
+    made = aggregator()
+    assert total_of(made, account="", owner="ann") == {"links": 10000, "exact": True}
+    assert total_of(made) == {"links": 10000, "exact": False}
+
+
+def test_codes_are_found_by_what_they_begin_with(aggregator, archive):
+    chance = random.Random(3)
+    archive.insert([make_version(chance, n, code, START_MS + n, 1)
+                    for n, code in enumerate(["aB3", "aB", "ab3", "xaB3", "a_B"], 1)])
+    made = aggregator()
+    for code, found in (("aB", ["2", "1"]), ("aB3", ["1"]), ("a", ["5", "3", "2", "1"]),
+                        ("a_", ["5"]), ("B", [])):
+        assert ids(pages(made, 2, code=code)) == found, code
+    for wrong in ("a%", "a.b", ""):
+        refused(made, "code: expected", code=wrong)
+
+
+def test_a_url_is_found_in_every_form_that_the_allocator_takes(aggregator, migrated):
+    migrated.link("one", 1, url="https://xn--bcher-kva.example/%E8%B7%AF?q=%7C")
+    migrated.link("two", 2, url="https://elsewhere.example:8443/A")
+    migrated.link("odd", 3, url="HTTP://As.It.Was/ x")
+    made = aggregator()
+    for url, found in (("HTTPS://B\u00fcCHER.example./\u8def?q=|", ["1"]),
+                       ("https://xn--bcher-kva.example:/%E8%B7%AF?q=%7C", ["1"]),
+                       ("https://ELSEWHERE.example:8443/A", ["2"]),
+                       ("https://elsewhere.example:8443/a", []),
+                       ("https://elsewhere.example/A", []),
+                       ("HTTP://As.It.Was/ x", ["3"]), ("no url", [])):
+        assert ids(pages(made, 9, url=url)) == found, url

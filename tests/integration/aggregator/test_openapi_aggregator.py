@@ -126,6 +126,9 @@ def narrow(made, path):
                 lists.append(each)
             elif each.get("name") == "group_by":
                 each["schema"]["items"]["enum"] = GROUPS
+            elif (route, each.get("name")) == ("/v1/links", "code"):
+                # It is the beginning of a code.
+                each["schema"] = often(each["schema"], ONLY["code"])
             elif "name" in each:
                 parameters.append(each)
     for each in lists:

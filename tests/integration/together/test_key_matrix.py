@@ -279,6 +279,7 @@ MATRIX = {
         (owners_of_no_account(f"/v1/top?{RANGE}&owner=ann"), refused_who_sees_all)],
     "/v1/links": [
         (together("/v1/links", listed("links")), seen),
+        (together("/v1/links?code=code&q=campaign-&total=true", listed("links")), seen),
         (of_each("/v1/links?limit=9", listed("links"), "account"), seen),
         (of_each("/v1/links?limit=9", listed("links"), "account", "owner"), seen),
         (owners_of_no_account("/v1/links?owner=ann"), refused_who_sees_all),

@@ -125,7 +125,9 @@ static void a_parameter_twice_or_unknown_is_refused(void **state)
 {
 	(void)state;
 	assert_refused("q=a&q=a", "q: given more than once");
-	assert_refused("code=a", "code: no such parameter");
+	assert_refused("word=a", "word: no such parameter");
+	assert_refused("code=a.b", "code: expected letters");
+	assert_refused("total=1", "total: expected true or false");
 	assert_refused("%ZZ=1", "query string: a '%'");
 }
 
@@ -135,12 +137,12 @@ static void a_refusal_names_every_parameter(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(parse_query(&q, "code=a", &err), -1);
-	assert_string_equal(
-		err.text,
-		"code: no such parameter; known here: q, tag, "
-		"account, owner, campaign, domain, state, url, "
-		"url_host, created_from, created_to, sort, limit, cursor");
+	assert_int_equal(parse_query(&q, "word=a", &err), -1);
+	assert_string_equal(err.text,
+			    "word: no such parameter; known here: q, tag, "
+			    "account, owner, campaign, domain, state, url, "
+			    "url_host, code, created_from, created_to, sort, "
+			    "limit, cursor, total");
 	links_query_release(&q);
 }
 
@@ -204,6 +206,7 @@ static void a_cursor_is_of_no_other_question(void **state)
 	assert_not_of(cursor, "owner=annb");
 	assert_not_of(cursor, "owner=b&tag=ann");
 	assert_not_of(cursor, "owner=ann&campaign=b");
+	assert_not_of(cursor, "owner=ann&tag=b&code=c");
 	assert_not_of(cursor, "owner=ann&tag=b&created_from=1970-01-01");
 	assert_not_of(cursor, "owner=ann&tag=b&sort=clicks");
 	links_query_release(&q);
