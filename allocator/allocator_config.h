@@ -58,7 +58,7 @@ struct allocator_config {
 	struct http_config http;
 	struct redis_config redis;
 	struct kafka_config kafka;
-	struct clickhouse_config clickhouse; /* for create-space only */
+	struct clickhouse_config clickhouse; /* the archive */
 	struct links_config links;
 	struct domains_config domains;
 	struct allocator_settings allocator;

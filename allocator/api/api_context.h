@@ -8,6 +8,7 @@
 #include "allocator/batch/batch.h"
 #include "allocator/change/link_changer.h"
 #include "allocator/create/creation.h"
+#include "allocator/filter/archive_reader.h"
 #include "allocator/ledger/ledger_watch.h"
 #include "common/http/http_server.h"
 #include "common/keys/api_keyring.h"
@@ -27,9 +28,10 @@ struct api_context {
 	struct creation_context creation; /* this thread's */
 	struct batches batches;		  /* this thread's */
 	struct ledger_watch *ledger;
-	struct loop *loop;	   /* this thread's */
-	struct workers *painters;  /* threads for long work: pictures */
-	const struct buf *openapi; /* the description of the API */
+	struct loop *loop;		/* this thread's */
+	struct workers *painters;	/* threads for long work: pictures */
+	struct archive_reader *archive; /* finds links of a filter */
+	const struct buf *openapi;	/* the description of the API */
 	const struct setting_strings *cors_origins;
 	struct audit *audit;	      /* NULL: none */
 	struct buf answer;	      /* this thread's buffer for one answer */

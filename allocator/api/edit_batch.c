@@ -1,5 +1,6 @@
 /*
- * POST /v1/links/edit: edits or deletes a link per line (edit_line.h).
+ * POST /v1/links/edit: edits or deletes a link per line (edit_line.h), or the
+ * links of a filter (edit_filter.c).
  *
  * An edit that finds the link as it is to be writes nothing and is a success,
  * so a body that was sent before may be sent again.  Lines with the same code
@@ -274,22 +275,12 @@ static const struct batch_kind edit_kind = {
 static int read_option(const struct url_param *param,
 		       struct edit_options *options, struct error *err)
 {
-	if (!strcmp(param->key, "dry_run")) {
-		options->dry_run = !strcmp(param->value, "true");
-		return options->dry_run || !strcmp(param->value, "false")
-			       ? 0
-			       : error_set(err, ERROR_INPUT,
-					   "dry_run: expected true or false");
-	}
-	if (!strcmp(param->key, "answer")) {
-		options->whole_links = !strcmp(param->value, "links");
-		return options->whole_links || !strcmp(param->value, "compact")
-			       ? 0
-			       : error_set(err, ERROR_INPUT,
-					   "answer: expected compact or links");
-	}
+	int read = edit_options_read(options, param, err);
+
+	if (read)
+		return read < 0 ? -1 : 0;
 	return error_set(err, ERROR_INPUT,
-			 "%.64s: is not a parameter of this resource; these "
+			 "%.64s: is not a parameter of an edit of lines; these "
 			 "are: dry_run, answer",
 			 param->key);
 }
@@ -319,12 +310,22 @@ static struct edit_lines *lines_new(const struct edit_options *options)
 	return lines;
 }
 
+static bool is_of_filter(const struct http_request *req)
+{
+	return http_type_is(req, "application/merge-patch+json") ||
+	       http_type_is(req, "application/json");
+}
+
 void handle_edit(const struct api_call *call)
 {
 	struct edit_options options = {0};
 	struct edit_lines *lines;
 	struct error err;
 
+	if (is_of_filter(call->req)) {
+		handle_edit_filter(call);
+		return;
+	}
 	if (read_options(http_query(call->req), &options, &err) < 0) {
 		http_reply_problem(call->req, 400, NULL, "%s", err.text);
 		return;

@@ -9,10 +9,11 @@
 
 typedef void api_handler(const struct api_call *call);
 
-api_handler handle_create; /* create_link.c */
-api_handler handle_batch;  /* create_batch.c */
-api_handler handle_read;   /* read_link.c */
-api_handler handle_edit;   /* edit_batch.c */
+api_handler handle_create;	/* create_link.c */
+api_handler handle_batch;	/* create_batch.c */
+api_handler handle_read;	/* read_link.c */
+api_handler handle_edit;	/* edit_batch.c */
+api_handler handle_edit_filter; /* edit_filter.c */
 /* change_link.c */
 api_handler handle_patch, handle_delete, handle_restore;
 /* blocked_urls.c */

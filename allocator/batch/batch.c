@@ -13,7 +13,8 @@
 enum {
 	/* Interval (ms) at which a client is checked while its batch waits for
 	 * its rate. */
-	CLIENT_CHECK_EVERY = 500
+	CLIENT_CHECK_EVERY = 500,
+	FAILURE_MAX = 256,
 };
 
 /*
@@ -31,7 +32,8 @@ enum batch_state {
 	BATCH_READING,
 	BATCH_BODY_ENDED, /* a last line without LF may still wait */
 	BATCH_DRAINING,	  /* all lines are taken */
-	/* time_max is over; waits for a position to report it. */
+	/* time_max is over, or there are no lines to be had; waits for a
+	 * position to report it. */
 	BATCH_OVERDUE,
 	BATCH_LATE,	 /* the next line has been refused */
 	BATCH_ABANDONED, /* the client has gone, or cannot be answered */
@@ -50,6 +52,12 @@ struct running_batch {
 	enum batch_state state;
 	bool paused;  /* the client has sent more than was taken */
 	bool entered; /* in use further up the stack: must not be freed */
+	bool fed;     /* its lines are not the request's body */
+	/* OVERDUE: the reason, unless it is the time. */
+	struct {
+		int status; /* 0: it is the time */
+		char text[FAILURE_MAX];
+	} failure;
 	struct loop_timer *time_timer; /* for time_max */
 
 	struct line_splitter lines;
@@ -173,6 +181,10 @@ static void end_if_done(struct running_batch *b)
 		return;
 	metric_add(outcome_of_batch(b), 1);
 	unlist_batch(b);
+	if (b->state == BATCH_DRAINING && b->kind->finish) {
+		b->kind->finish(b, &b->out);
+		http_stream_write(b->req, b->out.data, b->out.len);
+	}
 	/* Some lines are not answered, and the client must notice. */
 	if (b->state == BATCH_LATE)
 		http_stream_break(b->req);
@@ -324,9 +336,16 @@ static bool take_token(struct running_batch *b)
  * it. */
 static void end_overdue(struct running_batch *b)
 {
-	if (b->state == BATCH_OVERDUE && !reorder_buffer_is_full(b->answers))
+	if (b->state != BATCH_OVERDUE || reorder_buffer_is_full(b->answers))
+		return;
+	if (b->failure.status) {
+		b->state = BATCH_LATE;
+		refuse_line(b, b->lines.number + 1, b->failure.status,
+			    b->failure.text);
+	} else {
 		give_up(b, 408, "lasted for allocator.batch_time_max,",
 			b->all->time_max);
+	}
 }
 
 /* --- taking lines --------------------------------------------------------- */
@@ -375,6 +394,10 @@ static void continue_batch(struct running_batch *b)
 		return;
 	if (b->paused && takes_lines(b) && has_much_room(b)) {
 		b->paused = false;
+		if (b->fed) {
+			b->kind->more(b);
+			return;
+		}
 		http_stream_resume(b->req);
 	}
 	b->entered = true;
@@ -445,13 +468,10 @@ void batch_end_line(struct running_batch *b, uint64_t place,
 
 /* --- callbacks from the stream and the loop ------------------------------- */
 
-static size_t on_data(struct http_request *req, struct http_slice data,
-		      void *arg)
+size_t batch_feed(struct running_batch *b, struct http_slice data)
 {
-	struct running_batch *b = arg;
 	size_t before = data.len;
 
-	(void)req;
 	b->entered = true;
 	while (takes_lines(b) && may_take_line(b, &data) && take_line(b, &data))
 		;
@@ -459,6 +479,31 @@ static size_t on_data(struct http_request *req, struct http_slice data,
 	b->paused = data.len > 0;
 	end_if_done(b);
 	return before - data.len;
+}
+
+static size_t on_data(struct http_request *req, struct http_slice data,
+		      void *arg)
+{
+	(void)req;
+	return batch_feed(arg, data);
+}
+
+void batch_feed_end(struct running_batch *b)
+{
+	if (b->state == BATCH_READING)
+		b->state = BATCH_BODY_ENDED;
+	continue_batch(b);
+}
+
+void batch_feed_fail(struct running_batch *b, int status, const char *detail)
+{
+	if (takes_lines(b)) {
+		b->state = BATCH_OVERDUE;
+		b->failure.status = status;
+		snprintf(b->failure.text, sizeof(b->failure.text), "%s",
+			 detail);
+	}
+	continue_batch(b);
 }
 
 static void on_end(struct http_request *req, void *arg)
@@ -474,19 +519,27 @@ static void on_end(struct http_request *req, void *arg)
 	continue_batch(b);
 }
 
-static void on_abort(struct http_request *req, void *arg)
+void batch_client_gone(struct running_batch *b)
 {
-	struct running_batch *b = arg;
-
-	(void)req;
 	b->state = BATCH_ABANDONED;
 	continue_batch(b);
+}
+
+void batch_client_reads(struct running_batch *b)
+{
+	continue_batch(b);
+}
+
+static void on_abort(struct http_request *req, void *arg)
+{
+	(void)req;
+	batch_client_gone(arg);
 }
 
 static void on_drained(struct http_request *req, void *arg)
 {
 	(void)req;
-	continue_batch(arg);
+	batch_client_reads(arg);
 }
 
 /* Nothing is read from a client whose batch waits for its rate, so only this
@@ -519,6 +572,10 @@ static bool is_ndjson(const struct http_request *req)
 	       http_header_get(req, "Content-Encoding").len == 0;
 }
 
+static const struct http_field answer_fields[] = {
+	{"Content-Type", "application/x-ndjson"},
+	{"Cache-Control", "no-store"},
+	{0}};
 static const struct http_field soon[] = {{"Retry-After", "1"}, {0}};
 
 static size_t count_of(const struct batches *all, const char *account)
@@ -532,18 +589,9 @@ static size_t count_of(const struct batches *all, const char *account)
 
 /* Returns false if the batch cannot be taken; the request has been answered
  * then. */
-static bool may_begin(const struct batches *all, const struct batch_kind *kind,
-		      struct http_request *req,
+static bool may_begin(const struct batches *all, struct http_request *req,
 		      const struct api_key_info *caller)
 {
-	if (!is_ndjson(req)) {
-		http_reply_problem(req, 415, NULL,
-				   "send the %s as Content-Type: "
-				   "application/x-ndjson, an object a line, "
-				   "without Content-Encoding",
-				   kind->lines);
-		return false;
-	}
 	if (count_of(all, caller->account) >= all->account_max) {
 		http_reply_problem(req, 429, soon,
 				   "%zu batches of the account '%s' are under "
@@ -601,28 +649,26 @@ static struct running_batch *batch_new(struct batches *all,
 	return NULL;
 }
 
-void batch_handle(struct batches *all, const struct batch_kind *kind,
-		  void *data, struct http_request *req,
-		  const struct api_key_info *caller)
+struct running_batch *batch_open(struct batches *all,
+				 const struct batch_kind *kind, void *data,
+				 struct http_request *req,
+				 const struct api_key_info *caller)
 {
-	static const struct http_field fields[] = {
-		{"Content-Type", "application/x-ndjson"},
-		{"Cache-Control", "no-store"},
-		{0}};
 	struct running_batch *b;
 	struct error err;
 
-	if (!may_begin(all, kind, req, caller)) {
+	if (!may_begin(all, req, caller)) {
 		free_kind_data(kind, data);
 		metric_add(all->metrics->refused, 1);
-		return;
+		return NULL;
 	}
 	b = batch_new(all, kind, data, req, caller, &err);
 	if (!b) {
 		metric_add(all->metrics->refused, 1);
 		http_reply_problem(req, 503, soon, "%s", err.text);
-		return;
+		return NULL;
 	}
+	b->fed = kind->more != NULL;
 	b->next = all->first;
 	if (b->next)
 		b->next->prev = b;
@@ -630,6 +676,25 @@ void batch_handle(struct batches *all, const struct batch_kind *kind,
 	all->running++;
 	metric_add(all->metrics->running, 1);
 	loop_timer_set(b->time_timer, all->time_max);
-	http_stream_accept(req, &b->handler, b);
-	http_stream_begin(req, 200, fields);
+	if (!b->fed)
+		http_stream_accept(req, &b->handler, b);
+	http_stream_begin(req, 200, answer_fields);
+	return b;
+}
+
+void batch_handle(struct batches *all, const struct batch_kind *kind,
+		  void *data, struct http_request *req,
+		  const struct api_key_info *caller)
+{
+	if (is_ndjson(req)) {
+		batch_open(all, kind, data, req, caller);
+		return;
+	}
+	free_kind_data(kind, data);
+	metric_add(all->metrics->refused, 1);
+	http_reply_problem(req, 415, NULL,
+			   "send the %s as Content-Type: "
+			   "application/x-ndjson, an object a line, "
+			   "without Content-Encoding",
+			   kind->lines);
 }

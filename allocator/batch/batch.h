@@ -96,6 +96,10 @@ struct batch_kind {
 	void (*count_refused)(const struct batches *all, int status);
 	/* Frees the batch's data; may be NULL. */
 	void (*free_data)(void *data);
+	/* Both are NULL unless batches are fed: there is room for the lines
+	 * that batch_feed did not take; and appends what ends the answer. */
+	void (*more)(struct running_batch *b);
+	void (*finish)(const struct running_batch *b, struct buf *out);
 };
 
 /*
@@ -107,6 +111,28 @@ struct batch_kind {
 void batch_handle(struct batches *all, const struct batch_kind *kind,
 		  void *data, struct http_request *req,
 		  const struct api_key_info *caller);
+
+/*
+ * Begins a batch whose lines are not the request's body, which has been taken
+ * already: batch_feed has them.  Returns NULL if it is refused; the request has
+ * been answered then.  The owner of the request's stream passes its events on.
+ */
+struct running_batch *batch_open(struct batches *all,
+				 const struct batch_kind *kind, void *data,
+				 struct http_request *req,
+				 const struct api_key_info *caller);
+/* Takes whole lines, as many as there is room and rate for.  Returns how many
+ * bytes were taken; the rest is given again when the kind's `more` is called.
+ * The batch may be freed when this returns, as with all the following. */
+size_t batch_feed(struct running_batch *b, struct http_slice data);
+/* There are no more lines. */
+void batch_feed_end(struct running_batch *b);
+/* There are no more lines to be had: the answer ends with this problem, and
+ * breaks off. */
+void batch_feed_fail(struct running_batch *b, int status, const char *detail);
+/* on_abort and on_drained of the request's stream. */
+void batch_client_gone(struct running_batch *b);
+void batch_client_reads(struct running_batch *b);
 
 /* --- for kinds ------------------------------------------------------------ */
 

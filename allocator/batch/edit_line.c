@@ -96,6 +96,31 @@ void edit_line_release(struct edit_line *line)
 	line->root = NULL;
 }
 
+/* --- options -------------------------------------------------------------- */
+
+/* Reads `yes` as true and `no` as false. */
+static int read_choice(const struct url_param *param, const char *yes,
+		       const char *no, bool *ret, struct error *err)
+{
+	*ret = !strcmp(param->value, yes);
+	if (*ret || !strcmp(param->value, no))
+		return 1;
+	return error_set(err, ERROR_INPUT, "%s: expected %s or %s", param->key,
+			 yes, no);
+}
+
+int edit_options_read(struct edit_options *options,
+		      const struct url_param *param, struct error *err)
+{
+	if (!strcmp(param->key, "dry_run"))
+		return read_choice(param, "true", "false", &options->dry_run,
+				   err);
+	if (!strcmp(param->key, "answer"))
+		return read_choice(param, "links", "compact",
+				   &options->whole_links, err);
+	return 0;
+}
+
 /* --- answer ----------------------------------------------------------------
  */
 

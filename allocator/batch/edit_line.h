@@ -16,6 +16,7 @@
 #include "allocator/change/link_changer.h"
 #include "allocator/link/link_patch.h"
 #include "common/buf.h"
+#include "common/http/url.h"
 
 struct edit_line {
 	json_t *root;
@@ -42,6 +43,11 @@ struct edit_options {
 	bool dry_run;
 	bool whole_links; /* answer=links */
 };
+
+/* Reads a parameter of the query string.  Returns 1 if it is one of these
+ * options, 0 if not, -1 (ERROR_INPUT) if its value is wrong. */
+int edit_options_read(struct edit_options *options,
+		      const struct url_param *param, struct error *err);
 
 /*
  * Appends the members of the answer to an edit that was made or was not needed,

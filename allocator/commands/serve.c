@@ -45,6 +45,7 @@ struct serving_worker {
 struct server {
 	struct allocator *allocator;
 	struct workers *painters;
+	struct archive_reader *archive;
 	atomic_size_t undrained; /* workers that still answer requests */
 	size_t worker_count;
 	struct serving_worker *workers[];
@@ -214,8 +215,7 @@ static int open_timers(struct serving_worker *w, struct error *err)
 	return 0;
 }
 
-static int fill_api(struct serving_worker *w, struct workers *painters,
-		    struct error *err)
+static int fill_api(struct serving_worker *w, struct error *err)
 {
 	struct allocator *a = w->allocator;
 	const struct allocator_settings *settings = &a->config->allocator;
@@ -226,7 +226,8 @@ static int fill_api(struct serving_worker *w, struct workers *painters,
 		.metrics = &a->counts.api,
 		.ledger = a->ledger,
 		.loop = w->serving.loop,
-		.painters = painters,
+		.painters = w->server->painters,
+		.archive = w->server->archive,
 		.openapi = &a->openapi,
 		.cors_origins = &settings->cors_origins,
 		.creation = {.redis = w->redis,
@@ -338,7 +339,7 @@ static struct serving_worker *worker_new(struct server *server, bool is_first,
 	};
 	if (w->serving.loop && open_redis(w, err) == 0 &&
 	    open_block_pool(w, err) == 0 && open_timers(w, err) == 0 &&
-	    fill_api(w, server->painters, err) == 0 && listen_on(w, err) == 0 &&
+	    fill_api(w, err) == 0 && listen_on(w, err) == 0 &&
 	    (!is_first || start_first(w, err) == 0))
 		return w;
 	worker_free(w);
@@ -351,8 +352,9 @@ static void server_free(struct server *s)
 {
 	if (!s)
 		return;
-	/* The painters use the workers' loops. */
+	/* The painters and the archive use the workers' loops. */
 	workers_free(s->painters);
+	archive_reader_free(s->archive);
 	for (size_t i = 0; i < s->worker_count; i++)
 		worker_free(s->workers[i]);
 	free(s);
@@ -371,6 +373,9 @@ static struct server *server_new(struct allocator *a, struct error *err)
 	s->allocator = a;
 	s->painters = workers_new(PAINTERS, PICTURES_MAX, err);
 	if (!s->painters)
+		goto fail;
+	s->archive = archive_reader_new(&a->config->clickhouse, err);
+	if (!s->archive)
 		goto fail;
 	for (; s->worker_count < count; s->worker_count++) {
 		s->workers[s->worker_count] =

@@ -71,6 +71,13 @@ struct key_bounds key_bounds_of(const struct api_key_info *key)
 	return (struct key_bounds){key->account, key->owners};
 }
 
+struct key_bounds key_change_bounds_of(const struct api_key_info *key)
+{
+	if (key->roles & API_ADMIN)
+		return (struct key_bounds){NULL, NULL};
+	return (struct key_bounds){key->account, key->owners};
+}
+
 bool key_reads_alike(const struct api_key_info *a, const struct api_key_info *b)
 {
 	return a->roles == b->roles && !strcmp(a->account, b->account) &&

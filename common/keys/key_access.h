@@ -64,6 +64,8 @@ struct key_bounds {
 	const struct key_names *owners; /* NULL if there is no account */
 };
 struct key_bounds key_bounds_of(const struct api_key_info *key);
+/* The same for the links that a key with the role create changes. */
+struct key_bounds key_change_bounds_of(const struct api_key_info *key);
 
 /* Returns true if both keys read the same; for work that begins with one and
  * continues with the other. */

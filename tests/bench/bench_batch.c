@@ -1,12 +1,15 @@
 /*
- * Creates links in one batch, one a line, written and read at the same time.
- * usage: bench_batch PORT KEY LINES
+ * Creates links in one batch, one a line, written and read at the same time; or
+ * edits links, with the body in a file.
+ * usage: bench_batch PORT KEY LINES [BODY]
  *
- * Prints {"links","seconds","rate"}.  Any line that is no link ends it with
- * status 1.  The request is HTTP/1.0, so that the answer has only lines.
+ * Prints {"links","seconds","rate"}.  Any line that is no link, or no answer to
+ * an edit, ends it with status 1.  The request is HTTP/1.0, so that the answer
+ * has only lines.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,11 +28,14 @@
 #define BLOCK	 512 /* lines in one write */
 #define DIGITS	 9
 #define LINK	 "{\"code\":\""
+#define EDIT	 "{\"line\":"
 #define LINK_LEN (sizeof(LINK) - 1)
 
 struct run {
 	int fd;
-	long lines, made; /* lines to send; lines put into `block` so far */
+	int body;	      /* of edits; -1: links are created */
+	const char *expected; /* start of an answer line */
+	long lines, made;     /* lines to send; lines put into `block` so far */
 	char block[BLOCK * LINE_LEN];
 	size_t len, sent; /* bytes of the block */
 	char in[262144];
@@ -59,6 +66,12 @@ static void make_block(struct run *r)
 	char *line;
 
 	r->len = r->sent = 0;
+	if (r->body >= 0) {
+		ssize_t n = read(r->body, r->block, sizeof(r->block));
+
+		r->len = n > 0 ? (size_t)n : 0;
+		return;
+	}
 	for (; r->made < r->lines && r->len < sizeof(r->block); r->made++) {
 		line = r->block + r->len;
 		memcpy(line, LINE, LINE_LEN);
@@ -100,7 +113,7 @@ static void count_lines(struct run *r, const char *text, size_t len)
 		r->column += n;
 		if (!end)
 			continue;
-		if (memcmp(r->start, LINK, LINK_LEN) != 0) {
+		if (strncmp(r->start, r->expected, strlen(r->expected)) != 0) {
 			fprintf(stderr, "%.*s", (int)n, text);
 			exit_with_error("a line is no link");
 		}
@@ -133,6 +146,25 @@ static bool read_some(struct run *r)
 	return true;
 }
 
+static size_t measure_body(const struct run *r)
+{
+	struct stat file;
+
+	if (r->body < 0)
+		return (size_t)r->lines * LINE_LEN;
+	if (fstat(r->body, &file) < 0)
+		exit_with_error("cannot read the body");
+	return (size_t)file.st_size;
+}
+
+static void open_body(struct run *r, const char *path)
+{
+	r->body = path ? open(path, O_RDONLY) : -1;
+	r->expected = path ? EDIT : LINK;
+	if (path && r->body < 0)
+		exit_with_error("cannot open the body");
+}
+
 static void begin_batch_request(struct run *r, const char *port,
 				const char *key)
 {
@@ -146,11 +178,11 @@ static void begin_batch_request(struct run *r, const char *port,
 	if (connect(r->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
 		exit_with_error("cannot connect");
 	len = snprintf(head, sizeof(head),
-		       "POST /v1/links/batch HTTP/1.0\r\n"
+		       "POST /v1/links/%s HTTP/1.0\r\n"
 		       "Authorization: Bearer %s\r\n"
 		       "Content-Type: application/x-ndjson\r\n"
 		       "Content-Length: %zu\r\n\r\n",
-		       key, (size_t)r->lines * LINE_LEN);
+		       r->body < 0 ? "batch" : "edit", key, measure_body(r));
 	if (send(r->fd, head, (size_t)len, MSG_NOSIGNAL) != len)
 		exit_with_error("the server took no request");
 }
@@ -162,11 +194,12 @@ int main(int argc, char **argv)
 	double seconds;
 	int64_t begun;
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: bench_batch PORT KEY LINES\n");
+	if (argc != 4 && argc != 5) {
+		fprintf(stderr, "usage: bench_batch PORT KEY LINES [BODY]\n");
 		return 64;
 	}
 	r.lines = atol(argv[3]);
+	open_body(&r, argv[4]);
 	begin_batch_request(&r, argv[1], argv[2]);
 	begun = now_ns();
 	poll_fd = (struct pollfd){r.fd, POLLIN | POLLOUT, 0};

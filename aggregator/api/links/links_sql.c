@@ -485,6 +485,7 @@ void links_sql_total(struct buf *sql, const struct links_query *q)
 	struct buf where = {0};
 
 	put_where(&where, q);
+	put_narrowing(&where, q);
 	statement_put(sql, links_total,
 		      (const struct statement_blank[]){
 			      {"where", statement_piece(sql, &where)},

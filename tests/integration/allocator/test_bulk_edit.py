@@ -2,10 +2,12 @@
 import json
 
 import pytest
+import requests
 
 from support.allocator import *  # noqa: F403, fixtures too
 from support.batch import Batch, batch
 from support.program import eventually
+from support.rule_files import UA_RULES
 from support.spaces import USUAL, aliases, sequence
 
 EDIT = "/v1/links/edit"
@@ -318,3 +320,178 @@ def test_edits_are_counted(audited):
     assert count("batch_lines", "changed") == count("changes", "changed") == 4
     assert count("batch_lines", "unchanged") == 4 + 2
     assert count("changes", "unchanged") == 4
+
+
+# --- filters -------------------------------------------------------------------------------
+
+@pytest.fixture
+def archived(audited, kafka, tables, program):
+    """.archive(n) waits until the archive has n versions of links."""
+    program("collector", {"kafka": {"topic_links": audited.topic},
+                          "collector": {"batch_age": "100ms", "ua_rules": UA_RULES}})
+
+    def archive(versions):
+        eventually(lambda: tables.value(
+            "SELECT sum(newest) FROM (SELECT max(version) AS newest FROM links "
+            "GROUP BY code)") == versions, what="the archive")
+    audited.archive = archive
+    audited.tables = tables
+    return audited
+
+
+def by_filter(api, what, key="boss", kind="application/merge-patch+json", **params):
+    return api.call("POST", EDIT, key, params=params, data=json.dumps(what),
+                    headers={"Content-Type": kind})
+
+
+def run_filter(api, what, key="boss", **params):
+    """Returns the answers, and what the last line says."""
+    answer = by_filter(api, what, key, **params)
+    assert answer.status_code == 200, answer.text
+    *lines, end = [json.loads(line) for line in answer.text.splitlines()]
+    return lines, end["end"]
+
+
+def make(api, key, **fields):
+    answer = api.post(key, **{"url": URL, "ttl": "1h", **fields})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["code"]
+
+
+def test_a_filter_edits_what_it_matches(archived, redis, kafka):
+    mine = [make(archived, "crm", campaign="spring", url=f"https://a.example/{i}")
+            for i in range(5)]
+    others = [make(archived, "crm", campaign="autumn"), make(archived, "crm"),
+              make(archived, "shop", campaign="spring")]
+    archived.archive(8)
+    before = dump(redis)
+    counted = by_filter(archived, {"patch": {"tags": ["x"]}}, "crm", campaign="spring",
+                        dry_run="true").json()
+    assert counted == {"dry_run": True, "links": 5, "examples": sorted(mine)}
+    assert dump(redis) == before
+    lines, end = run_filter(archived, {"patch": {"tags": ["x"]}}, "crm",
+                            campaign="spring")
+    assert lines == [{"line": i + 1, "code": code, "version": 2, "state": "live",
+                      "changed": True} for i, code in enumerate(sorted(mine))]
+    assert end == {"changed": 5, "unchanged": 0, "skipped": 0, "failed": 0,
+                   "after": max(mine)}
+    assert {archived.get(code).json()["version"] for code in others} == {1}
+    eventually(lambda: len(archived.audit()) == 8 + 5)
+    assert {line["key"] for line in archived.audit()[8:]} == {"crm"}
+    assert sum(e.link.version == 2 for _, e in events_of(
+        kafka, archived.topic, 13)) == 5
+    # Again: nothing is left to do, whether or not the archive knows.
+    lines, end = run_filter(archived, {"patch": {"tags": ["x"]}}, "crm",
+                            campaign="spring")
+    assert (end["changed"], end["unchanged"]) == (0, 5)
+    # All that is deleted stays deleted, and the archive forgets it.
+    lines, end = run_filter(archived, {"delete": True}, "crm", campaign="spring")
+    assert end["changed"] == 5 and {line["state"] for line in lines} == {"deleted"}
+    archived.archive(8 + 5 + 5)
+    counted = by_filter(archived, {"delete": True}, "crm", campaign="spring",
+                        dry_run="true").json()
+    assert counted["links"] == 0
+    # Superseded versions of a deleted link may still be proposed.
+    _, end = run_filter(archived, {"delete": True}, "crm", campaign="spring")
+    assert end["changed"] == end["failed"] == 0
+
+
+def test_a_filter_never_leaves_its_keys_bounds(archived):
+    codes = {(key, owner): make(archived, key, campaign="c", **(
+        {"owner": owner} if owner else {}))
+        for key in ("crm", "shop") for owner in ("ann", "bob", "")}
+    archived.archive(len(codes))
+
+    def edited(key, **params):
+        counted = by_filter(archived, {"patch": {"tags": [key]}}, key, dry_run="true",
+                            **params).json()
+        lines, end = run_filter(archived, {"patch": {"description": key + str(params)}}, key,
+                                **params)
+        assert counted["links"] == len(lines) == end["changed"], lines
+        return {whose for whose, code in codes.items()
+                if code in {line["code"] for line in lines}}
+    assert edited("crm", campaign="c") == {w for w in codes if w[0] == "crm"}
+    assert edited("ann", campaign="c") == {("crm", "ann")}
+    assert edited("shop", owner="ann") == {("shop", "ann")}
+    assert edited("shop", owner="") == {("shop", "")}
+    assert edited("boss", campaign="c") == set(codes)
+    assert edited("boss", account="crm", owner="bob") == {("crm", "bob")}
+    for key, params in (("crm", {"account": "shop"}), ("ann", {"owner": "bob"})):
+        assert problem(by_filter(archived, {"delete": True}, key, **params), 403)
+    # A state is an admin's, for each link.
+    lines, end = run_filter(archived, {"patch": {"state": "blocked"}}, "crm",
+                            campaign="c")
+    assert {line["status"] for line in lines} == {403} and end["failed"] == 3
+
+
+def test_a_link_is_checked_again_as_redis_has_it(archived, program):
+    """The archive proposes links that have changed since."""
+    codes = [make(archived, "crm", url=f"https://old.example/{i}", tags=["t"])
+             for i in range(4)]
+    target = make(archived, "crm", url="https://else.example/",
+                  targets={"ios": "https://OLD.example:443/app"})
+    other = make(archived, "crm", url="https://x.old.example/?https://old.example/")
+    archived.archive(6)
+    hosts = {"url_host": "Old.Example"}
+    assert by_filter(archived, {"delete": True}, dry_run="true",
+                     **hosts).json()["links"] == 5
+    archived.patch(codes[0], url="https://new.example/")
+    archived.delete(codes[1])
+    lines, end = run_filter(archived, {"patch": {"url": "https://new.example/"}}, **hosts)
+    by_code = {line["code"]: line for line in lines}
+    assert "match" in by_code[codes[0]]["skipped"]
+    assert "no such link" in by_code[codes[1]]["skipped"]
+    assert by_code[codes[2]]["changed"] and by_code[target]["changed"]
+    assert other not in by_code
+    assert end == {"changed": 3, "unchanged": 0, "skipped": 2, "failed": 0,
+                   "after": max(by_code)}
+    # The range of creation, tags and domains.
+    assert run_filter(archived, {"patch": {"description": "x"}}, tag="t",
+                      created="2020-01-01..2100-01-01")[1]["changed"] == 3
+    assert run_filter(archived, {"delete": True}, created="2020-01-01..2020-02-01")[
+        0] == []
+    assert run_filter(archived, {"patch": {"description": "y"}}, domain="",
+                      tag="t")[1]["changed"] == 3
+
+
+@pytest.mark.proof
+def test_a_run_over_pages_is_resumed_after_a_kill(archived):
+    codes = sorted(create_many(archived, 2600))
+    archived.archive(2600)
+    with requests.post(
+            archived.program.url + EDIT, params={"created": "2020-01-01..2100-01-01"},
+            data='{"patch":{"tags":["x"]}}', stream=True, timeout=60, headers={
+                "Authorization": "Bearer boss",
+                "Content-Type": "application/merge-patch+json"}) as answer:
+        read = [json.loads(line) for line, _ in zip(
+            answer.iter_lines(chunk_size=1), range(1200))]
+        archived.program.kill()
+    assert [line["code"] for line in read] == codes[:1200]
+    archived.program.start()
+    lines, end = run_filter(archived, {"patch": {"tags": ["x"]}},
+                            created="2020-01-01..2100-01-01", after=read[-1]["code"])
+    assert [line["code"] for line in lines] == codes[1200:]
+    assert end["changed"] + end["unchanged"] == 1400 and not end["failed"]
+    for code in codes[::100]:
+        link = archived.get(code).json()
+        assert (link["tags"], link["version"]) == (["x"], 2)
+
+
+def test_a_filter_is_refused_with_a_reason(audited):
+    """No archive runs here."""
+    for params, reason in (({}, "a filter is needed"), ({"after": "x"}, "a filter"),
+                           ({"hue": "1", "owner": "a"}, "hue:"),
+                           ({"created": "2026-11-01"}, "created:"),
+                           ({"created": "2026-11-08..2026-11-01"}, "created:"),
+                           ({"url_host": "a b"}, "url_host:"),
+                           ({"owner": "a", "dry_run": "1"}, "dry_run:"),
+                           ({"owner": "a", "after": "x" * 99}, "after:")):
+        assert reason in problem(by_filter(audited, {"delete": True}, **params), 400)
+    for body in ({}, {"delete": True, "code": "x"}, {"patch": {"hue": 1}}, [],
+                 {"delete": True, "if_match": "*"}):
+        assert problem(by_filter(audited, body, owner="a"), 400)
+    assert problem(by_filter(audited, {"delete": True, "x": "y" * 70000}, owner="a"), 413)
+    assert problem(by_filter(audited, {"delete": True}, "eye", owner="a"), 403)
+    for dry_run in "true", "false":
+        assert "archive" in problem(by_filter(
+            audited, {"delete": True}, owner="a", dry_run=dry_run), 503)

@@ -80,6 +80,14 @@ def batch_lines(ctx, response, case):
     kinds = {"/v1/links/batch": "Link", "/v1/links/edit": "EditAnswer"}
     if case.path not in kinds or response.status_code != 200:
         return
+    if "json" in response.headers["content-type"][0].replace("ndjson", ""):
+        return
+    if "ndjson" not in response.request.headers["Content-Type"].replace("jsonl", "ndjson"):
+        *answers, end = [json.loads(line) for line in response.content.splitlines()]
+        assert end.keys() == {"end"}
+        for answer in answers:
+            validator("EditAnswer").validate(answer)
+        return
     sent = response.request.body or b""
     asked = [line for line in sent.split(b"\n") if line.strip(b"\r")]
     answers = [json.loads(line) for line in response.content.splitlines()]

@@ -363,6 +363,19 @@ def edited_together(world, key):
     return found
 
 
+def counted_by_filter(world, key):
+    """The links that an edit of all links would find."""
+    answer = world.api.call(
+        "POST", "/v1/links/edit?created=1970-01-01..2100-01-01&dry_run=true", key,
+        headers={"Content-Type": "application/merge-patch+json"},
+        data='{"patch":{"description":"by filter"}}')
+    if answer.status_code != 200:
+        return answer.status_code
+    found = {int(code.removeprefix("code")) for code in answer.json()["examples"]}
+    assert answer.json()["links"] == len(found)
+    return found
+
+
 def read(*paths):
     """Reads like the allocator: 404 for a link that does not exist for the key."""
     def ask(world, key):
@@ -443,7 +456,7 @@ def blocked(world, key):
 ALLOCATORS = {
     "/v1/links": [(created_one_by_one, creates)],
     "/v1/links/batch": [(created_in_a_batch, creates)],
-    "/v1/links/edit": [(edited_together, changes)],
+    "/v1/links/edit": [(edited_together, changes), (counted_by_filter, changes)],
     "/v1/links/{code}": [
         (read("/v1/links/code{link}"), seen),
         (changed("PATCH", 200, {"description": "x"}), changes),
