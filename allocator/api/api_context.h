@@ -30,7 +30,7 @@ struct api_context {
 	struct ledger_watch *ledger;
 	struct loop *loop;		/* this thread's */
 	struct workers *painters;	/* threads for long work: pictures */
-	struct archive_reader *archive; /* finds links of a filter */
+	struct archive_reader *archive; /* NULL: the program ends */
 	const struct buf *openapi;	/* the description of the API */
 	const struct setting_strings *cors_origins;
 	struct audit *audit;	      /* NULL: none */

@@ -214,9 +214,15 @@ static void end_edit(void *data)
 		edit_free(e);
 }
 
+/* At the end of the program no more links are taken. */
 static void feed_more(struct running_batch *b)
 {
-	feed_page(batch_data(b));
+	struct filter_edit *e = batch_data(b);
+
+	if (e->api->archive)
+		feed_page(e);
+	else
+		batch_feed_fail(b, 503, "shutting down");
 }
 
 static const struct batch_kind filter_kind = {

@@ -356,6 +356,8 @@ static void server_free(struct server *s)
 	workers_free(s->painters);
 	archive_reader_free(s->archive);
 	for (size_t i = 0; i < s->worker_count; i++)
+		s->workers[i]->api.archive = NULL;
+	for (size_t i = 0; i < s->worker_count; i++)
 		worker_free(s->workers[i]);
 	free(s);
 }
