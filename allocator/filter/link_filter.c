@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "allocator/policy/url_parts.h"
+#include "common/clickhouse/host_filter.h"
 #include "common/clock.h"
 #include "common/keys/key_access.h"
 #include "linkstore/target.h"
-#include "linkstore/url_blocks.h"
+#include "linkstore/visit/link_hosts.h"
 
 /* --- query string --------------------------------------------------------- */
 
@@ -23,10 +23,15 @@ static int set_text(const char **text, const struct url_param *param,
 static int set_host(struct link_filter *f, const struct url_param *param,
 		    struct error *err)
 {
-	f->has_host = true;
-	return host_parse(param->value, strlen(param->value), &f->host, err) < 0
-		       ? error_wrap(err, "url_host")
-		       : 0;
+	const char *text = f->host;
+	struct listed_domain domain;
+
+	if (listed_domain_parse(param->value, strlen(param->value), &domain,
+				err) < 0)
+		return error_wrap(err, "url_host");
+	listed_domain_put(&domain, f->host);
+	f->hosts = domain_list_of(&text, 1, err);
+	return f->hosts ? 0 : -1;
 }
 
 /* Reads a day, or an instant. */
@@ -116,7 +121,7 @@ static int read_param(struct link_filter *f, size_t i,
 static bool has_filter(const struct link_filter *f)
 {
 	return f->account || f->owner || f->campaign || f->domain || f->tag ||
-	       f->has_host || f->to;
+	       f->hosts || f->to;
 }
 
 /* --- caller --------------------------------------------------------------- */
@@ -133,6 +138,10 @@ static int set_bounds(struct link_filter *f, const struct api_key_info *caller,
 		return error_set(err, ERROR_NOT_OWNER,
 				 "account: it takes an API key with the role "
 				 "'admin' to edit links of another account");
+	if (f->owner && !bounds.account && !f->account)
+		return error_set(err, ERROR_INPUT,
+				 "owner: expected one account=NAME beside it, "
+				 "since an owner is one of an account");
 	if (f->owner && !key_names_have(bounds.owners, f->owner))
 		return error_set(err, ERROR_NOT_OWNER,
 				 "owner: this API key may not write for it");
@@ -161,6 +170,7 @@ int link_filter_parse(struct link_filter *f, struct http_slice query,
 void link_filter_release(struct link_filter *f)
 {
 	url_params_free(&f->params);
+	domain_list_free(f->hosts);
 }
 
 /* --- links ---------------------------------------------------------------- */
@@ -178,27 +188,6 @@ static bool has_tag(const struct link_filter *f, const Shortloop__Link *link)
 	return !f->tag;
 }
 
-static bool url_has_host(const char *url, const struct host *host)
-{
-	struct url_parts parts;
-	struct error ignored;
-
-	return url_parts_read(&parts, url, strlen(url), &ignored) == 0 &&
-	       parts.is_web && !strcmp(parts.host.text, host->text);
-}
-
-static bool leads_to_host(const struct link_filter *f,
-			  const Shortloop__Link *link)
-{
-	const char *urls[LINK_URLS_MAX];
-	size_t count = f->has_host ? link_urls(link, urls) : 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (url_has_host(urls[i], &f->host))
-			return true;
-	return !f->has_host;
-}
-
 static bool was_created_then(const struct link_filter *f,
 			     const Shortloop__Link *link)
 {
@@ -213,15 +202,11 @@ bool link_filter_matches(const struct link_filter *f,
 	       text_matches(f->owner, link->owner) &&
 	       text_matches(f->campaign, link->campaign) &&
 	       text_matches(f->domain, link->domain) && has_tag(f, link) &&
-	       was_created_then(f, link) && leads_to_host(f, link);
+	       was_created_then(f, link) &&
+	       (!f->hosts || link_leads_to(link, f->hosts));
 }
 
 /* --- SQL ------------------------------------------------------------------ */
-
-/* The links that lead to a host, by their URL or one of their targets. */
-static const char leads_to_host_sql[] =
-	" AND (domain(url) = {url_host:String} OR arrayExists(target -> "
-	"domain(target) = {url_host:String}, mapValues(targets)))";
 
 /* The links of the caller's owners; a name has no byte below a space, so a
  * newline separates names. */
@@ -250,8 +235,10 @@ void link_filter_put_sql(const struct link_filter *f, struct buf *sql)
 		buf_puts(sql, " AND domain = {domain:String}");
 	if (f->tag)
 		buf_puts(sql, " AND has(tags, {tag:String})");
-	if (f->has_host)
-		buf_puts(sql, leads_to_host_sql);
+	if (f->hosts)
+		buf_printf(sql, " AND %s AND %s",
+			   host_filter_narrowing(f->host),
+			   host_filter_condition(f->host));
 	if (f->to)
 		buf_puts(sql, was_created_sql);
 }
@@ -291,6 +278,16 @@ static void add_owners(struct link_filter_params *p,
 	buf_free(&list);
 }
 
+static void add_host(struct link_filter_params *p, const char *host)
+{
+	struct buf *names = &p->texts[p->count];
+
+	host_filter_put_names(names, host);
+	p->items[p->count++] = (struct clickhouse_param){
+		"param_url_host_domains", buf_cstr(names)};
+	add_text(p, "param_url_host", host);
+}
+
 int link_filter_fill(struct link_filter_params *p, const struct link_filter *f,
 		     const char *after, struct error *err)
 {
@@ -306,8 +303,8 @@ int link_filter_fill(struct link_filter_params *p, const struct link_filter *f,
 	add_text(p, "param_campaign", f->campaign);
 	add_text(p, "param_domain", f->domain);
 	add_text(p, "param_tag", f->tag);
-	if (f->has_host)
-		add_text(p, "param_url_host", f->host.text);
+	if (f->hosts)
+		add_host(p, f->host);
 	if (f->to) {
 		add_number(p, "param_created_from", f->from);
 		add_number(p, "param_created_to", f->to);

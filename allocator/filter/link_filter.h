@@ -13,7 +13,7 @@
 
 #include "allocator/batch/edit_line.h"
 #include "common/clickhouse/clickhouse.h"
-#include "common/host.h"
+#include "common/domain_list.h"
 #include "common/http/url.h"
 #include "common/keys/api_keyring.h"
 #include "schemas/link.pb-c.h"
@@ -22,8 +22,8 @@
 struct link_filter {
 	struct url_params params; /* the texts point into it */
 	const char *account, *owner, *campaign, *domain, *tag;
-	bool has_host;
-	struct host host;
+	char host[DOMAIN_TEXT_MAX]; /* as on a list of domains */
+	struct domain_list *hosts;  /* the same; NULL: none was given */
 	int64_t from, to;  /* of creation, ms since 1970; to 0: no bounds */
 	const char *after; /* a code; "": from the first on */
 	/* The bounds of the caller; NULL: none. */

@@ -484,14 +484,15 @@ def test_a_filter_is_refused_with_a_reason(audited):
                            ({"created": "2026-11-01"}, "created:"),
                            ({"created": "2026-11-08..2026-11-01"}, "created:"),
                            ({"url_host": "a b"}, "url_host:"),
+                           ({"owner": "a"}, "owner: expected one account=NAME"),
                            ({"owner": "a", "dry_run": "1"}, "dry_run:"),
                            ({"owner": "a", "after": "x" * 99}, "after:")):
         assert reason in problem(by_filter(audited, {"delete": True}, **params), 400)
     for body in ({}, {"delete": True, "code": "x"}, {"patch": {"hue": 1}}, [],
                  {"delete": True, "if_match": "*"}):
-        assert problem(by_filter(audited, body, owner="a"), 400)
-    assert problem(by_filter(audited, {"delete": True, "x": "y" * 70000}, owner="a"), 413)
-    assert problem(by_filter(audited, {"delete": True}, "eye", owner="a"), 403)
+        assert problem(by_filter(audited, body, tag="a"), 400)
+    assert problem(by_filter(audited, {"delete": True, "x": "y" * 70000}, tag="a"), 413)
+    assert problem(by_filter(audited, {"delete": True}, "eye", tag="a"), 403)
     for dry_run in "true", "false":
         assert "archive" in problem(by_filter(
-            audited, {"delete": True}, owner="a", dry_run=dry_run), 503)
+            audited, {"delete": True}, tag="a", dry_run=dry_run), 503)

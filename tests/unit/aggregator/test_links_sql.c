@@ -409,9 +409,9 @@ static void hosts_are_found_by_clicks_too(void **state)
 	clickhouse_server_do(&t->server,
 			     "INSERT INTO link_days (link_id, day, attempt, "
 			     "effective) VALUES (22, 100, 7, 3)");
-	assert_by_clicks(t, links_place_first(LINKS_CLICKED, 102), 100,
+	assert_by_clicks(t, links_place_first(LINKS_CLICKED), 100,
 			 "sort=clicks&url_host=.bad.test", "22");
-	assert_by_clicks(t, links_place_first(LINKS_UNCLICKED, 102), 100,
+	assert_by_clicks(t, links_place_first(LINKS_UNCLICKED), 100,
 			 "sort=clicks&url_host=.bad.test", "23 21");
 }
 

@@ -77,7 +77,7 @@ static void a_link_without_tags_has_none(void **state)
 	(void)state;
 	shortloop__link__init(&link);
 	assert_matches("tag=a", &link, false);
-	assert_matches("owner=", &link, true);
+	assert_matches("account=&owner=", &link, true);
 }
 
 static void what_is_wrong_is_named(void **state)
@@ -86,6 +86,7 @@ static void what_is_wrong_is_named(void **state)
 		{"", "a filter"},
 		{"after=x", "a filter"},
 		{"dry_run=true", "a filter"},
+		{"owner=a", "owner: expected one account=NAME"},
 		{"owner=a&owner=b", "owner: is given twice"},
 		{"hue=1", "hue: is not"},
 		{"created=2026-11-08..2026-11-01", "created:"},
