@@ -66,6 +66,9 @@ static void a_link_matches_what_it_is(void **state)
 	assert_matches("url_host=example", &link, false);
 	assert_matches("created=2026-09-21..2026-09-22", &link, true);
 	assert_matches("created=2026-09-22..2026-09-23", &link, false);
+	assert_matches("created=2026-09-21..2026-09-21T14:13:20Z", &link,
+		       false);
+	assert_matches("created=2026-09-21T14:13:20Z..2026-09-22", &link, true);
 	assert_matches("created=2026-09-01..2026-09-21T00:00:00Z", &link,
 		       false);
 }
