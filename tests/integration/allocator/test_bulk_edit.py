@@ -424,6 +424,7 @@ def test_a_filter_never_leaves_its_keys_bounds(archived):
     assert {line["status"] for line in lines} == {403} and end["failed"] == 3
 
 
+@pytest.mark.proof
 def test_a_link_is_checked_again_as_redis_has_it(archived, program):
     """The archive proposes links that have changed since."""
     codes = [make(archived, "crm", url=f"https://old.example/{i}", tags=["t"])
@@ -475,6 +476,26 @@ def test_a_run_over_pages_is_resumed_after_a_kill(archived):
     for code in codes[::100]:
         link = archived.get(code).json()
         assert (link["tags"], link["version"]) == (["x"], 2)
+
+
+@pytest.mark.proof
+def test_a_run_that_waits_ends_with_the_program(archived, start):
+    codes = [make(archived, "crm", campaign="c") for _ in range(6)]
+    archived.archive(6)
+    archived.program.stop()
+    api = start(archived.topic, node=1, drain_timeout="200ms")
+    with requests.post(
+            api.program.url + EDIT, params={"campaign": "c"}, stream=True, timeout=60,
+            data='{"patch":{"tags":["x"]}}', headers={
+                "Authorization": "Bearer slow",
+                "Content-Type": "application/merge-patch+json"}) as answer:
+        # The question and two links use the burst up; the third waits for an hour.
+        lines = answer.iter_lines(chunk_size=1)
+        read = [json.loads(next(lines)) for _ in range(2)]
+        assert api.program.stop() == 0
+        with pytest.raises(requests.RequestException):
+            list(lines)
+    assert [line["code"] for line in read] == sorted(codes)[:2]
 
 
 def test_a_filter_is_refused_with_a_reason(audited):
