@@ -72,8 +72,8 @@ static void on_changed(void *arg, const struct change_result *result)
 	if (result->status == 200)
 		reply_changed(c, result);
 	else
-		http_reply_problem(c->req, result->status, fields, "%s",
-				   result->detail);
+		http_reply_typed_problem(c->req, result->status, result->type,
+					 fields, result->detail);
 	changing_free(c);
 }
 

@@ -53,8 +53,8 @@ static void on_done(void *arg, const struct creation_result *result)
 	if (result->link)
 		reply_created(c, result);
 	else
-		http_reply_problem(c->req, result->status, fields, "%s",
-				   result->detail);
+		http_reply_typed_problem(c->req, result->status, result->type,
+					 fields, result->detail);
 	creating_free(c);
 }
 

@@ -116,7 +116,7 @@ static void put_edited(const struct edit *e, const struct change_result *result,
 	const struct edit_lines *lines = batch_data(e->batch);
 
 	if (result->status != 200) {
-		batch_put_problem(out, e->number, result->status,
+		batch_put_problem(out, e->number, result->status, result->type,
 				  result->detail);
 		return;
 	}

@@ -111,7 +111,8 @@ static void put_edited(struct filter_edit *e, const struct filtered_link *l,
 	else
 		buf_printf(out, "\"code\":\"%s\",", l->code);
 	if (result->status != 200 && !reason)
-		http_problem_put(out, result->status, result->detail);
+		http_problem_put(out, result->status, result->type,
+				 result->detail);
 	buf_puts(out, "}\n");
 }
 

@@ -225,10 +225,10 @@ static void send_answer(struct running_batch *b, uint64_t position,
 }
 
 void batch_put_problem(struct buf *out, uint64_t line, int status,
-		       const char *detail)
+		       const char *type, const char *detail)
 {
 	buf_printf(out, "{\"line\":%llu,", (unsigned long long)line);
-	http_problem_put(out, status, detail);
+	http_problem_put(out, status, type, detail);
 	buf_puts(out, "}\n");
 }
 
@@ -239,7 +239,7 @@ static void refuse_line(struct running_batch *b, uint64_t number, int status,
 	uint64_t position = reorder_buffer_reserve(b->answers, 0);
 
 	batch_put_problem(reorder_buffer_answer(b->answers, position, &b->out),
-			  number, status, detail);
+			  number, status, NULL, detail);
 	if (b->kind->count_refused)
 		b->kind->count_refused(b->all, status);
 	send_answer(b, position, batch_outcome_of(b->all, status));

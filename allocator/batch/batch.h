@@ -159,9 +159,10 @@ struct buf *batch_answer(struct running_batch *b, uint64_t place);
 void batch_end_line(struct running_batch *b, uint64_t place,
 		    struct metric *outcome);
 
-/* Appends the problem object of a line. */
+/* Appends the problem object of a line.  `type`: NULL stands for that of the
+ * status. */
 void batch_put_problem(struct buf *out, uint64_t line, int status,
-		       const char *detail);
+		       const char *type, const char *detail);
 
 /* Returns how a line that was refused with that status is counted. */
 struct metric *batch_outcome_of(const struct batches *all, int status);

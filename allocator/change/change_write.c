@@ -6,6 +6,7 @@
 #include "allocator/audit/audit.h"
 #include "allocator/create/charge.h"
 #include "common/clock.h"
+#include "common/http/problem_type.h"
 #include "linkstore/link/edit.h"
 
 enum {
@@ -134,6 +135,7 @@ static void refuse_growth(struct change *c, const struct quota_answer *answer)
 	char text[CHARGE_TEXT_MAX];
 	const struct change_result result = {
 		.status = 429,
+		.type = PROBLEM_QUOTA,
 		.detail = text,
 		.retry_after = clock_whole_seconds(answer->wait_ms),
 	};

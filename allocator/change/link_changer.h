@@ -90,6 +90,7 @@ struct change_order {
 struct change_result {
 	int status;	     /* 200, or of a problem */
 	const char *detail;  /* advice, for a problem */
+	const char *type;    /* of a problem; NULL: that of its status */
 	int64_t retry_after; /* s, for a problem; 0: not given */
 	bool deletes;
 	bool changed; /* it was written or, in a dry run, would be */

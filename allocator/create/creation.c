@@ -13,6 +13,7 @@
 #include "allocator/link/link_whose.h"
 #include "common/clock.h"
 #include "common/drop_const.h"
+#include "common/http/problem_type.h"
 
 enum {
 	TRIES_MAX = 5
@@ -87,6 +88,7 @@ void creation_refuse(struct creation *c, int status, struct metric *outcome,
 	const struct creation_result result = {
 		.status = status,
 		.detail = detail,
+		.type = c->problem,
 		/* Other problems would occur again, so they have no
 		 * Retry-After. */
 		.retry_after =
@@ -243,6 +245,7 @@ static void on_charged(void *arg, const struct quota_answer *answer,
 	} else if (!answer->taken) {
 		charge_refusal(answer, c->charge.rules, c->account, text);
 		c->retry_after = (unsigned)clock_whole_seconds(answer->wait_ms);
+		c->problem = PROBLEM_QUOTA;
 		creation_refuse(c, 429, c->context->metrics->denied, text);
 	} else {
 		charge_set_taken(&c->charge, answer);

@@ -100,6 +100,7 @@ struct creation_order {
 struct creation_result {
 	int status;	    /* 201; 200: the link was there; or of a problem */
 	const char *detail; /* advice, for a problem */
+	const char *type;   /* of a problem; NULL: that of its status */
 	unsigned retry_after; /* s, for a problem; 0: not given */
 	bool replayed;	      /* created by an earlier request */
 	const struct link_space *space;
@@ -132,6 +133,7 @@ struct creation {
 	enum link_fate fate;
 	unsigned tries;
 	unsigned retry_after; /* s, for a refusal; 0: the default */
+	const char *problem;  /* its type; NULL: that of its status */
 
 	struct charge charge;
 	struct idempotency *idempotency; /* NULL: without a key */

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "common/http/problem_type.h"
 #include "common/http/types.h"
 #include "common/json_text.h"
 
@@ -250,20 +251,24 @@ void http_reply_text(struct http_request *req, int status, const char *text)
 		    strlen(text));
 }
 
-void http_problem_put(struct buf *out, int status, const char *detail)
+void http_problem_put(struct buf *out, int status, const char *type,
+		      const char *detail)
 {
-	buf_printf(out, "\"title\":\"%s\",\"status\":%d,\"detail\":",
-		   http_reason(status), status);
+	buf_printf(out,
+		   "\"type\":\"%s\",\"title\":\"%s\",\"status\":%d,"
+		   "\"detail\":",
+		   type ? type : problem_type_of(status), http_reason(status),
+		   status);
 	json_put_lossy(out, detail, strlen(detail));
 }
 
 /* The caller frees the buffer. */
-static struct buf problem_json(int status, const char *detail)
+static struct buf problem_json(int status, const char *type, const char *detail)
 {
 	struct buf text = {0};
 
 	buf_putc(&text, '{');
-	http_problem_put(&text, status, detail);
+	http_problem_put(&text, status, type, detail);
 	buf_putc(&text, '}');
 	return text;
 }
@@ -272,13 +277,20 @@ void http_reply_problem(struct http_request *req, int status,
 			const struct http_field *fields, const char *fmt, ...)
 {
 	char detail[PROBLEM_DETAIL_MAX];
-	struct buf body;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(detail, sizeof(detail), fmt, ap);
 	va_end(ap);
-	body = problem_json(status, detail);
+	http_reply_typed_problem(req, status, NULL, fields, detail);
+}
+
+void http_reply_typed_problem(struct http_request *req, int status,
+			      const char *type, const struct http_field *fields,
+			      const char *detail)
+{
+	struct buf body = problem_json(status, type, detail);
+
 	if (!fields_are_valid(fields))
 		fields = NULL;
 	reply_typed(req, status, "application/problem+json", fields, body.data,
@@ -288,7 +300,7 @@ void http_reply_problem(struct http_request *req, int status,
 
 void reply_refusal(struct http_request *req, int status, const char *detail)
 {
-	struct buf body = problem_json(status, detail);
+	struct buf body = problem_json(status, NULL, detail);
 
 	req->conn->closing = req->conn->linger = true;
 	put_start(req, status);

@@ -34,17 +34,24 @@ void http_reply_lines(struct http_request *req, int status,
 void http_reply_text(struct http_request *req, int status, const char *text);
 
 /*
- * Answers with problem+json (RFC 9457): {"title","status","detail"}.  `detail`
- * says what to do about it.  `fields` may add headers (Retry-After, Allow), or
- * be NULL.
+ * Answers with problem+json (RFC 9457): {"type","title","status","detail"}.
+ * `detail` says what to do about it; the type is that of the status.  `fields`
+ * may add headers (Retry-After, Allow), or be NULL.
  */
 void http_reply_problem(struct http_request *req, int status,
 			const struct http_field *fields, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* The same with another type (common/http/problem_type.h); NULL: the status's.
+ */
+void http_reply_typed_problem(struct http_request *req, int status,
+			      const char *type, const struct http_field *fields,
+			      const char *detail);
+
 /* Appends the members of such an object, without its braces.  Bytes of `detail`
  * that are not UTF-8 become question marks. */
-void http_problem_put(struct buf *out, int status, const char *detail);
+void http_problem_put(struct buf *out, int status, const char *type,
+		      const char *detail);
 
 /* Returns "Not Found" for 404. */
 const char *http_reason(int status);

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "common/clock.h"
+#include "common/http/problem_type.h"
 
 static const char *role_name(enum api_role role)
 {
@@ -50,7 +51,7 @@ static void reply_limited(struct http_request *req,
 			  int64_t wait_ms)
 {
 	struct rate_state state;
-	char retry[24], policy[96], left[96];
+	char retry[24], policy[96], left[96], detail[API_KEY_NAME_MAX + 96];
 	const struct http_field fields[] = {{"Retry-After", retry},
 					    {"RateLimit-Policy", policy},
 					    {"RateLimit", left},
@@ -64,10 +65,11 @@ static void reply_limited(struct http_request *req,
 	snprintf(left, sizeof(left), "\"key\";r=%" PRIu64 ";t=%" PRId64,
 		 state.left, clock_whole_seconds(state.full_ms));
 	metric_add(who->limited, 1);
-	http_reply_problem(req, 429, fields,
-			   "the API key '%s' sends too many requests: try "
-			   "again in %" PRId64 " ms",
-			   who->name, wait_ms);
+	snprintf(detail, sizeof(detail),
+		 "the API key '%s' sends too many requests: try again in "
+		 "%" PRId64 " ms",
+		 who->name, wait_ms);
+	http_reply_typed_problem(req, 429, PROBLEM_RATE, fields, detail);
 }
 
 /* Returns the key of "Bearer <key>", or {NULL, 0}. */

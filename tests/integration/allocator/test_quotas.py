@@ -48,6 +48,7 @@ def test_an_account_makes_so_many_links_with_all_its_keys(make_api):
             ("crm", "crm-2", "crm")] == [201] * 3
     answer = post(api, "crm-2")
     assert "'crm' may store 3 links a day" in problem(answer, 429)
+    assert answer.json()["type"] == "/problems/quota"
     assert 1 <= int(answer.headers["Retry-After"]) <= 86400
     assert post(api, "web").status_code == 201
     assert post(api, "boss").status_code == 201

@@ -114,6 +114,7 @@ def problem(answer, status):
     assert answer.headers["Content-Type"] == "application/problem+json"
     body = answer.json()
     assert body["status"] == status and body["title"]
+    assert body["type"].startswith("/problems/")
     return body["detail"]
 
 

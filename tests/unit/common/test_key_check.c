@@ -163,6 +163,7 @@ static void who_asks_too_often_is_told_when_to_come_again(void **state)
 			"RateLimit-Policy: \"key\";q=2;w=7200\r\n");
 	assert_answered(&a, "/read", KEY, 429, "RateLimit: \"key\";r=0;t=7");
 	assert_answered(&a, "/read", KEY, 429, "Retry-After: 3");
+	assert_answered(&a, "/read", KEY, 429, "\"type\":\"/problems/rate\"");
 	stop_listener(&a);
 }
 

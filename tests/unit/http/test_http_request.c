@@ -327,7 +327,8 @@ static void a_problem_is_json_with_its_fields(void **state)
 	assert_non_null(
 		strstr(answer, "\r\nContent-Type: application/problem+json"));
 	assert_string_equal(strstr(answer, "\r\n\r\n") + 4,
-			    "{\"title\":\"Service Unavailable\",\"status\":503,"
+			    "{\"type\":\"/problems/unavailable\","
+			    "\"title\":\"Service Unavailable\",\"status\":503,"
 			    "\"detail\":\"say \\\"please\\\"\"}");
 	free(answer);
 }
@@ -344,7 +345,8 @@ static void what_is_not_utf8_in_a_detail_is_questioned(void **state)
 				      "GET / HTTP/1.1\r\n" CLOSE "\r\n");
 
 	assert_string_equal(strstr(answer, "\r\n\r\n") + 4,
-			    "{\"title\":\"Bad Request\",\"status\":400,"
+			    "{\"type\":\"/problems/invalid\","
+			    "\"title\":\"Bad Request\",\"status\":400,"
 			    "\"detail\":\"??\"}");
 	free(answer);
 }
