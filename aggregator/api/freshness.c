@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aggregator/settle/promise.h"
+#include "aggregator/settle/table_state.h"
 #include "aggregator/zone/civil.h"
 #include "common/clock.h"
 #include "common/periodic.h"
@@ -21,6 +22,7 @@ struct freshness {
 	struct clickhouse *ch;		 /* the thread's */
 	struct watermark_reader *reader; /* the thread's */
 	uint64_t marks;			 /* the thread's; marks of `days` */
+	struct table_watch watch;	 /* the thread's; of `waiting` */
 	struct periodic *thread;
 	struct health_check *health; /* up once the first reading succeeded */
 	pthread_mutex_t lock;	     /* protects what follows */
@@ -50,8 +52,8 @@ static int read_waiting(const struct aggregator_settings *settings,
 
 /* The hours that wait are read before the attempts, by the marks of the last
  * reading. */
-static int read_waiting_first(struct freshness *f, struct stale_list *ret,
-			      struct error *err)
+static int search_waiting(struct freshness *f, struct stale_list *ret,
+			  struct error *err)
 {
 	const struct fresh *last = &f->last;
 	struct progress published;
@@ -65,6 +67,20 @@ static int read_waiting_first(struct freshness *f, struct stale_list *ret,
 		return -1;
 	return read_waiting(f->settings, f->ch, &published, clock.server_ms,
 			    ret, err);
+}
+
+/* Nothing waits while the tables are as they were when nothing waited: time
+ * alone makes no hour wait. */
+static int read_waiting_first(struct freshness *f, struct stale_list *ret,
+			      struct error *err)
+{
+	if (table_watch_is_quiet(&f->watch, f->ch))
+		return 0;
+	if (search_waiting(f, ret, err) < 0)
+		return -1;
+	table_watch_found(&f->watch, ret->count > 0, true,
+			  f->settings->recheck_every);
+	return 0;
 }
 
 static int read_freshness(struct freshness *f, struct fresh *ret,

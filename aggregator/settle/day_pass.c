@@ -1,5 +1,7 @@
 #include "aggregator/settle/day_pass.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "aggregator/progress.h"
@@ -7,8 +9,11 @@
 #include "aggregator/settle/day_settlement.h"
 #include "aggregator/settle/drop.h"
 #include "aggregator/settle/drop_months.h"
+#include "aggregator/settle/promise.h"
 #include "aggregator/settle/superseded.h"
 #include "aggregator/settle/table_state.h"
+#include "aggregator/zone/civil.h"
+#include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
 /* The steps of a pass, in this order; each handles one day at a time. */
@@ -65,36 +70,109 @@ void day_pass_free(struct day_pass *pass)
 /* --- days -------------------------------------------------------------------
  */
 
-/* Time (ms) without a change of its hours after which a corrected day is
- * settled again: one that an import still adds to would be settled with each
- * batch. */
+/*
+ * A corrected day is settled again when its hours have not changed for a while,
+ * or when nothing was reported for a while: one that an import still adds to
+ * would be settled with each batch.  Both are ms.
+ */
 static int64_t calm_ms(const struct settling *s)
 {
 	return s->settings->settle_every * 3 / 2;
 }
 
-static bool is_due(const struct settling *s, const struct stale *day)
+static int64_t silent_ms(const struct settling *s)
+{
+	return s->settings->settle_every * 2 / 3;
+}
+
+static bool is_late_clicks_turn(const struct settling *s,
+				const struct stale *day)
 {
 	int64_t now = settling_now(s);
 
 	return day->settled_at <= now - s->settings->resettle_every ||
-	       day->settled_at > now || day->changed_at <= now - calm_ms(s);
+	       day->settled_at > now;
 }
 
-/* Drops the days that are not due yet. */
-static void keep_due(struct day_pass *p, struct stale_list *stale)
+static bool has_hour_of(const struct stale_list *hours, int64_t day)
 {
+	for (size_t i = 0; i < hours->count; i++)
+		if (hours->items[i].start >= day &&
+		    hours->items[i].start < day + CIVIL_DAY)
+			return true;
+	return false;
+}
+
+/* Drops the corrected days that are not due yet: those with an hour of
+ * `waiting`, and unless `silent` those that changed a moment ago. */
+static void keep_due(struct day_pass *p, struct stale_list *days,
+		     const struct stale_list *waiting, bool silent)
+{
+	const struct settling *s = &p->settling;
+	int64_t calm_since = settling_now(s) - calm_ms(s);
 	size_t kept = 0;
 
-	for (size_t i = 0; i < stale->count; i++)
-		if (is_due(&p->settling, &stale->items[i]))
-			stale->items[kept++] = stale->items[i];
-	p->soon = kept < stale->count;
-	stale->count = kept;
+	for (size_t i = 0; i < days->count; i++) {
+		const struct stale *day = &days->items[i];
+
+		if (is_late_clicks_turn(s, day) ||
+		    ((silent || day->changed_at <= calm_since) &&
+		     !has_hour_of(waiting, day->start)))
+			days->items[kept++] = *day;
+	}
+	p->soon = kept < days->count;
+	days->count = kept;
 }
 
-static int list_stale(struct day_pass *p, struct stale_list *ret,
+/* Whether imports and rescorings have reported nothing for a while. */
+static int read_silence(const struct settling *s, int64_t since, bool *ret,
+			struct error *err)
+{
+	static const char sql[] =
+#include "aggregator/sql/last_correction.sql.inc"
+		;
+	char text[24];
+	const struct clickhouse_param params[] = {{"param_since", text},
+						  {NULL, NULL}};
+	uint64_t last = 0;
+
+	snprintf(text, sizeof(text), "%" PRId64, since);
+	if (clickhouse_numbers(s->ch, sql, params, &last, 1, err) < 0)
+		return error_wrap(err, "ingest_progress");
+	*ret = (int64_t)last <= settling_now(s) - silent_ms(s);
+	return 0;
+}
+
+static bool has_corrected(const struct day_pass *p,
+			  const struct stale_list *days)
+{
+	for (size_t i = 0; i < days->count; i++)
+		if (!is_late_clicks_turn(&p->settling, &days->items[i]))
+			return true;
+	return false;
+}
+
+static int drop_early(struct day_pass *p, const struct progress *last,
+		      int64_t corrected_since, struct stale_list *days,
 		      struct error *err)
+{
+	const struct settling *s = &p->settling;
+	int64_t since = promise_read_from(last, settling_now(s),
+					  s->settings->progress_overlap);
+	struct stale_list waiting = {0};
+	bool silent = false;
+
+	if (read_silence(s, corrected_since, &silent, err) < 0 ||
+	    progress_waiting_hours(s->ch, since, 0, UINT32_MAX, &waiting, err) <
+		    0)
+		return -1;
+	keep_due(p, days, &waiting, silent);
+	stale_list_release(&waiting);
+	return 0;
+}
+
+static int list_stale(struct day_pass *p, const struct progress *last,
+		      struct stale_list *ret, struct error *err)
 {
 	const struct aggregator_settings *settings = p->settling.settings;
 	int64_t now = settling_now(&p->settling);
@@ -103,11 +181,15 @@ static int list_stale(struct day_pass *p, struct stale_list *ret,
 		.not_since = now - settings->resettle_every,
 		.corrected_since = now - settings->resettle_every - CLOCK_HOUR};
 
+	p->soon = false;
 	if (progress_stale_days(p->settling.ch, &due, p->held_days, ret, err) <
 	    0)
 		return -1;
-	keep_due(p, ret);
-	return 0;
+	if (!has_corrected(p, ret) ||
+	    drop_early(p, last, due.corrected_since, ret, err) == 0)
+		return 0;
+	stale_list_release(ret);
+	return -1;
 }
 
 static int settle_next(struct day_pass *p, int64_t after,
@@ -120,7 +202,7 @@ static int settle_next(struct day_pass *p, int64_t after,
 	size_t next = 0;
 	int status = 0;
 
-	if (list_stale(p, &stale, err) < 0)
+	if (list_stale(p, last, &stale, err) < 0)
 		return -1;
 	while (next < stale.count && stale.items[next].start <= after)
 		next++;

@@ -1,12 +1,17 @@
 """Stored clicks that wait to be settled are neither lost nor counted, and no view says
 that it has them."""
+import collections
+import random
+import subprocess
 import time
 
 import pytest
+import yaml
 
 from support.asking import aggregator, ask, ask_range, settled  # noqa: F401
 from support.clicks import instant, rfc3339, some_clicks
-from support.program import eventually
+from support.events import CHROME
+from support.program import BIN, eventually
 
 HOUR, DAY = 3600, 86400
 LOG = "import:old.log"
@@ -287,3 +292,84 @@ def test_a_loss_while_rows_wait_is_told_once_they_are_settled(
     # It is held back, with what had been settled of it.
     eventually(lambda: reconciled(made, past)["lost"]["stored_settled"] == 37)
     assert wrong_lines(doctor())["held back"].startswith("1 hour ")
+
+
+LINES = 1_000_000
+
+
+def write_log(path):
+    """Writes lines of a link on days of the month, in no order of days; returns the
+    number of lines of each day."""
+    rng = random.Random(5)
+    counts = collections.Counter()
+    with path.open("w", encoding="ascii") as log:
+        for n in range(LINES):
+            day = rng.choice(DAYS)
+            at = time.gmtime(day + rng.randrange(DAY))
+            counts[day] += 1
+            log.write(f"8.8.{n % 251}.{n % 241} - - [{at.tm_mday:02}/Sep/2026:"
+                      f"{at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02} +0000] "
+                      f'"GET /code1 HTTP/1.1" 302 0 "-" "{CHROME}"\n')
+    return counts
+
+
+@pytest.mark.long
+def test_no_view_calls_complete_what_an_import_of_a_million_lines_still_changes(
+        migrated, aggregator, base_config, workdir, doctor):
+    migrated.link("code1", 1, created_at=MONTH - DAY, changed_at=MONTH - DAY)
+    migrated.report([], 0, int(time.time() * 1000))
+    counts = write_log(workdir / "access.log")
+    rules = workdir / "regexes.yaml"
+    rules.write_text("".join(f"{part}_parsers:\n  - regex: '(Chrome)/(\\d+)'\n"
+                             for part in ("user_agent", "os", "device")))
+    config = workdir / "collector.yaml"
+    config.write_text(yaml.safe_dump({
+        "clickhouse": base_config["clickhouse"], "collector": {"ua_rules": str(rules)}}))
+    made = aggregator(watermark_every="100ms", settle_every="15s", late_window="1h")
+    whole = MONTH, MONTH + 30 * DAY
+    ranges = {whole: LINES, **{(day, day + DAY): counts[day] for day in DAYS}}
+    seen = {}
+
+    def look():
+        """No count goes down, and what is called complete while lines are still to come
+        has none or all of those that the import has reported by then."""
+        before = reported(migrated, ranges)
+        for (start, end), most in ranges.items():
+            for view, (complete, count) in figures(made, start, end).items():
+                said = f"{view} of {rfc3339(start)}: {count}, complete: {complete}"
+                assert seen.get((view, start, end), 0) <= count <= most, said
+                seen[view, start, end] = count
+                if complete and view == "days":
+                    assert count >= before[start, end], said
+        assert_nothing_is_lost(made)
+
+    with subprocess.Popen([str(BIN / "collector"), "-c", str(config), "import",
+                           str(workdir / "access.log")],
+                          stdout=subprocess.DEVNULL) as importing:
+        try:
+            while importing.poll() is None:
+                look()
+                assert wrong_lines(doctor()) == {}
+        finally:
+            importing.kill()
+    assert importing.returncode == 0
+    ended = time.monotonic()
+
+    def all_settled():
+        look()
+        return all(said == (True, most) for (start, end), most in ranges.items()
+                   for said in figures(made, start, end).values())
+    eventually(all_settled, 600, what="everything to be settled")
+    print(f"settled {time.monotonic() - ended:.0f} s after the import")
+    assert wrong_lines(doctor()) == {}
+    assert migrated.clickhouse.value("SELECT count() FROM clicks") == LINES
+
+
+def reported(migrated, ranges):
+    """Returns the rows that imports have reported, by range."""
+    hours = migrated.clickhouse.rows(
+        "SELECT h, sum(n) AS total FROM ingest_progress "
+        "ARRAY JOIN mapKeys(hours) AS h, mapValues(hours) AS n GROUP BY h")
+    return {(start, end): sum(int(row["total"]) for row in hours
+                              if start <= int(row["h"]) < end)
+            for start, end in ranges}
