@@ -74,11 +74,11 @@ static int search_waiting(struct freshness *f, struct stale_list *ret,
 static int read_waiting_first(struct freshness *f, struct stale_list *ret,
 			      struct error *err)
 {
-	if (table_watch_is_quiet(&f->watch, f->ch))
-		return 0;
-	if (search_waiting(f, ret, err) < 0)
+	bool quiet = table_watch_is_quiet(&f->watch, f->ch);
+
+	if (!quiet && search_waiting(f, ret, err) < 0)
 		return -1;
-	table_watch_found(&f->watch, ret->count > 0, true,
+	table_watch_found(&f->watch, ret->count > 0, !quiet,
 			  f->settings->recheck_every);
 	return 0;
 }
