@@ -245,6 +245,7 @@ static void a_cursor_of_a_place_that_cannot_be_is_refused(void **state)
 		{LINKS_BY_CREATION, UINT64_MAX, 1, 0, 0},
 		{LINKS_BY_CREATION, LINKS_LATEST_MS + 1, 1, 0, 0},
 		{LINKS_BY_CREATION, 1, 1, UINT16_MAX + 1, 0},
+		{LINKS_BY_CREATION, 1, 1, 2, 2 * 24 + LINKS_HOURS_MAX + 1},
 		{(enum links_part)9, 1, 1, 0, 0},
 	};
 	struct links_query q;

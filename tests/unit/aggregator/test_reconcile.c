@@ -54,6 +54,32 @@ static void each_loss_has_its_step_and_sign(void **state)
 	assert_int_equal(reconciled_lost(&h, LOST_BEFORE_SETTLED), 4);
 }
 
+static void rows_that_wait_to_be_settled_are_not_lost(void **state)
+{
+	struct reconciled_hour h = {.acknowledged = 8,
+				    .stored = 8,
+				    .imported = 5,
+				    .settled = 4,
+				    .waits = true};
+	struct reconciliation r = {.hours = &h, .count = 1};
+	struct reconciled_sum sum;
+
+	(void)state;
+	assert_int_equal(reconciled_waiting(&h), 9);
+	assert_int_equal(reconciled_lost(&h, LOST_BEFORE_SETTLED), 0);
+	assert_false(reconciled_is_complete(&h));
+	assert_true(reconciled_is_passed(&h));
+	reconciliation_sum(&r, &sum);
+	assert_int_equal(sum.waiting, 9);
+	assert_int_equal(sum.lost[LOST_BEFORE_SETTLED], 0);
+	/* An import that is taken back leaves fewer rows than counts. */
+	h.settled = 20;
+	assert_int_equal(reconciled_waiting(&h), 0);
+	assert_int_equal(reconciled_lost(&h, LOST_BEFORE_SETTLED), 0);
+	h.waits = false;
+	assert_int_equal(reconciled_lost(&h, LOST_BEFORE_SETTLED), -7);
+}
+
 static void an_hour_of_which_something_is_unknown_is_not_complete(void **state)
 {
 	struct reconciled_hour h = {.settling = true};
@@ -141,6 +167,7 @@ int main(void)
 		cmocka_unit_test(figures_that_are_equal_lose_nothing),
 		cmocka_unit_test(what_was_withheld_by_rule_is_not_lost),
 		cmocka_unit_test(each_loss_has_its_step_and_sign),
+		cmocka_unit_test(rows_that_wait_to_be_settled_are_not_lost),
 		cmocka_unit_test(
 			an_hour_of_which_something_is_unknown_is_not_complete),
 		cmocka_unit_test(nothing_is_unknown_of_one_that_has_ended),
