@@ -21,7 +21,7 @@ struct explained_visit {
 	const char *user_agent; /* NULL: none */
 };
 
-/* What decides beside the link itself. */
+/* The rules beside those of the link itself. */
 struct explanation_rules {
 	const struct linkstore *store;
 	const struct domains *domains;
