@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "allocator/allocator_config.h"
-#include "allocator/archive/host_links.h"
-#include "allocator/archive/link_events_mark.h"
 #include "allocator/commands.h"
 #include "allocator/commands/domains_in_use.h"
-#include "allocator/commands/link_blocker.h"
+#include "allocator/commands/takedown_links.h"
 #include "common/app/operator.h"
 #include "common/clock.h"
 #include "common/domain_list.h"
@@ -19,10 +17,7 @@
 #include "linkstore/denied_hosts.h"
 
 enum {
-	FOLLOWED_MS = 2000,	     /* by then all allocators refuse */
 	WAIT_MS = 60 * CLOCK_SECOND, /* without --wait */
-	LOOK_MS = 500,		     /* between two checks of the archive */
-	PRINT_MS = 5000,	     /* between two lines about the same */
 };
 
 struct takedown {
@@ -128,191 +123,39 @@ static int deny_all_hosts(const struct takedown *t, struct error *err)
 			return -1;
 	puts("Redirectors and allocators that are connected to Redis follow "
 	     "within a second.");
-	return 0;
-}
-
-/* --- links ---------------------------------------------------------------- */
-
-static int count_link(void *arg, const struct host_link *link,
-		      struct error *err)
-{
-	(void)link;
-	(void)err;
-	++*(uint64_t *)arg;
-	return 0;
-}
-
-static int count_links(struct clickhouse *ch, const char *text,
-		       struct error *err)
-{
-	char name[DOMAIN_TEXT_MAX];
-	struct listed_domain domain;
-	uint64_t count = 0;
-
-	if (read_host(text, &domain, name, err) < 0 ||
-	    host_links_each(ch, name, count_link, &count, err) < 0)
-		return -1;
-	printf("%s: %" PRIu64 " links lead there\n", name, count);
-	return 0;
-}
-
-/* Says it when it is less than before, and every few seconds. */
-static void print_missing(int64_t missing, int64_t *printed, int64_t *next)
-{
-	int64_t now = clock_monotonic_ms();
-
-	if (missing == *printed && now < *next)
-		return;
-	*printed = missing;
-	*next = now + PRINT_MS;
-	printf("waiting for the archive: %" PRId64 " link events are not "
-	       "stored yet\n",
-	       missing);
 	fflush(stdout);
-}
-
-static int await_mark(const struct takedown *t, struct link_events_mark *mark,
-		      struct clickhouse *ch, int64_t wait_ms, struct error *err)
-{
-	int64_t until = clock_monotonic_ms() + wait_ms;
-	int64_t missing = 0, printed = 0, next = 0;
-
-	for (;;) {
-		if (link_events_mark_missing(mark, ch, &missing, err) < 0)
-			return -1;
-		if (missing == 0)
-			return 0;
-		if (clock_monotonic_ms() >= until)
-			break;
-		print_missing(missing, &printed, &next);
-		if (app_should_stop(t->app, LOOK_MS))
-			return error_set(err, ERROR_STOPPED,
-					 "ended while the archive was behind");
-	}
-	return error_set_retriable(
-		err, ERROR_BUSY,
-		"the archive does not have %" PRId64 " link events of %s yet: "
-		"does the collector run?  A longer --wait waits for it",
-		missing, t->config->kafka.topic_links);
-}
-
-/* Newer links may be in Kafka only. */
-static int await_archive(const struct takedown *t, struct clickhouse *ch,
-			 struct error *err)
-{
-	struct link_events_mark *mark;
-	int status;
-
-	if (!t->wait_ms)
-		return 0;
-	mark = link_events_mark_new(&t->config->kafka, err);
-	status = mark ? await_mark(t, mark, ch, t->wait_ms, err) : -1;
-	link_events_mark_free(mark);
-	return status;
-}
-
-/* Only looks: denies nothing. */
-static int count_all_links(const struct takedown *t, struct error *err)
-{
-	struct clickhouse *ch;
-	int status;
-
-	if (check_request(t, err) < 0)
-		return -1;
-	ch = clickhouse_new(&t->config->clickhouse, err);
-	if (!ch)
-		return -1;
-	status = await_archive(t, ch, err);
-	for (size_t i = 0; status == 0 && i < t->count; i++)
-		status = count_links(ch, t->hosts[i], err);
-	clickhouse_free(ch);
-	return status;
-}
-
-static int block_link(void *arg, const struct host_link *link,
-		      struct error *err)
-{
-	return link_blocker_take(arg, link->code, link->link_id, err);
-}
-
-static int block_links(struct clickhouse *ch, struct link_blocker *blocker,
-		       const char *text, struct error *err)
-{
-	const struct link_blocker_counts before = link_blocker_counts(blocker);
-	struct link_blocker_counts now;
-	char name[DOMAIN_TEXT_MAX];
-	struct listed_domain domain;
-	int status;
-
-	if (read_host(text, &domain, name, err) < 0 ||
-	    link_blocker_set_domain(blocker, name, err) < 0)
-		return -1;
-	status = host_links_each(ch, name, block_link, blocker, err);
-	if (status == 0)
-		status = link_blocker_finish(blocker, err);
-	now = link_blocker_counts(blocker);
-	printf("%s: %" PRIu64 " links blocked, %" PRIu64
-	       " have ended or changed\n",
-	       name, now.blocked - before.blocked,
-	       now.passed_over - before.passed_over);
-	return status;
-}
-
-static int block_all_links(const struct takedown *t, struct clickhouse *ch,
-			   struct link_blocker *blocker, struct error *err)
-{
-	for (size_t i = 0; i < t->count; i++)
-		if (block_links(ch, blocker, t->hosts[i], err) < 0)
-			return -1;
 	return 0;
 }
 
-/* Blocks what the archive has, and then what allocators made until they had the
- * denial. */
-static int block_twice(const struct takedown *t, struct clickhouse *ch,
-		       struct link_blocker *blocker, struct error *err)
+static struct host_links_order order_of(const struct takedown *t)
 {
-	if (block_all_links(t, ch, blocker, err) < 0)
-		return -1;
-	if (!t->wait_ms)
-		return 0;
-	if (app_should_stop(t->app, FOLLOWED_MS))
-		return error_set_retriable(err, ERROR_STOPPED, "stopped");
-	if (await_archive(t, ch, err) < 0)
-		return -1;
-	return block_all_links(t, ch, blocker, err);
+	return (struct host_links_order){.app = t->app,
+					 .config = t->config,
+					 .hosts = t->hosts,
+					 .count = t->count,
+					 .wait_ms = t->wait_ms};
 }
 
-/* The denial is in force whatever happens here. */
-static int block_denied_links(const struct takedown *t, struct error *err)
+/* Denies nothing. */
+static int count_links(const struct takedown *t, struct error *err)
 {
-	char who[OPERATOR_NAME_MAX];
-	struct link_blocker *blocker;
-	struct clickhouse *ch;
-	int status = -1;
+	const struct host_links_order order = order_of(t);
 
-	operator_name(who);
-	ch = clickhouse_new(&t->config->clickhouse, err);
-	if (!ch)
-		return -1;
-	blocker = link_blocker_new(t->app, t->config, who, err);
-	if (blocker)
-		status = block_twice(t, ch, blocker, err);
-	link_blocker_free(blocker);
-	clickhouse_free(ch);
-	return status < 0
-		       ? error_wrap(err, "the denial is in force, but not all "
-					 "links are blocked; run it again")
-		       : 0;
+	return check_request(t, err) < 0 ? -1
+					 : takedown_links_count(&order, err);
 }
 
 static int deny_hosts(const struct takedown *t, struct error *err)
 {
+	const struct host_links_order order = order_of(t);
+
 	if (deny_all_hosts(t, err) < 0)
 		return -1;
-	return app_option_value(t->app, "no-links")
-		       ? 0
-		       : block_denied_links(t, err);
+	if (app_option_value(t->app, "no-links") ||
+	    takedown_links_block(&order, err) == 0)
+		return 0;
+	return error_wrap(err, "the denial is in force, but not all links are "
+			       "blocked; run it again");
 }
 
 /* --- lift ----------------------------------------------------------------- */
@@ -403,7 +246,7 @@ static int run_takedown(const struct takedown *t, struct error *err)
 	if (lists)
 		return list_hosts(t, err);
 	if (!lifted && app_option_value(t->app, "dry-run"))
-		return count_all_links(t, err);
+		return count_links(t, err);
 	return lifted ? lift_host(t, lifted, err) : deny_hosts(t, err);
 }
 
