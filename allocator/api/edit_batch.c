@@ -149,11 +149,6 @@ static void on_edited(void *arg, const struct change_result *result)
 
 /* --- a line --------------------------------------------------------------- */
 
-static bool says_what(const struct edit_line *line)
-{
-	return line->patches || line->deletes;
-}
-
 static bool if_match_allows(const void *arg, const Shortloop__Link *link,
 			    const char *etag)
 {
@@ -167,18 +162,17 @@ static void begin_edit(struct edit *e)
 {
 	const struct edit_lines *lines = batch_data(e->batch);
 	const struct edit_line *what =
-		says_what(&e->line) ? &e->line : &lines->common;
-	const struct change_order order = {
+		edit_line_says_what(&e->line) ? &e->line : &lines->common;
+	struct change_order order = {
 		.code = e->line.code,
 		.caller = batch_caller(e->batch),
 		.source = batch_source(e->batch),
-		.patch = what->deletes ? NULL : &what->patch,
 		.is_expected = e->line.if_match.data ? if_match_allows : NULL,
 		.expected = &e->line,
 		.dry_run = lines->options.dry_run,
-		.skip_unchanged = true,
 	};
 
+	edit_line_order(what, &order);
 	link_changer_change(batch_all(e->batch)->changer, &order, on_edited, e);
 }
 
@@ -225,10 +219,12 @@ static bool take_parsed(struct edit *e, struct http_slice text)
 
 	if (!e->line.code.data) {
 		take_common(e->batch, text);
-	} else if (!says_what(&e->line) && !says_what(&lines->common)) {
+	} else if (!edit_line_says_what(&e->line) &&
+		   !edit_line_says_what(&lines->common)) {
 		batch_refuse_line(e->batch, 400,
-				  "patch: is required, or delete, unless the "
-				  "first line has one of them and no code");
+				  "patch: is required, or delete or restore, "
+				  "unless the first line has one of them and "
+				  "no code");
 	} else {
 		take_edit(e, text.len);
 		return true;

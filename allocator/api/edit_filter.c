@@ -1,5 +1,6 @@
 /*
- * POST /v1/links/edit with a filter: edits or deletes all links of it.
+ * POST /v1/links/edit with a filter: edits, deletes or restores all links of
+ * it.
  *
  * The archive proposes links page by page, in order of their codes
  * (allocator/filter/).  They are the lines of a batch, so its limits, its rates
@@ -170,10 +171,8 @@ static void take_proposal(struct running_batch *b, struct http_slice text)
 	struct change_order order = {
 		.caller = batch_caller(b),
 		.source = batch_source(b),
-		.patch = e->what.deletes ? NULL : &e->what.patch,
 		.is_expected = still_matches,
 		.expected = l,
-		.skip_unchanged = true,
 	};
 
 	if (!l) {
@@ -186,6 +185,7 @@ static void take_proposal(struct running_batch *b, struct http_slice text)
 	l->number = batch_line_number(b);
 	l->place = batch_begin_line(b, text.len);
 	order.code = (struct http_slice){l->code, strlen(l->code)};
+	edit_line_order(&e->what, &order);
 	link_changer_change(e->api->changer, &order, on_edited, l);
 }
 
@@ -393,6 +393,7 @@ static void begin_edit(struct filter_edit *e)
 		refuse_edit(e, 400, err.text);
 		return;
 	}
+	e->filter.deleted = e->what.restores;
 	e->read.filter = &e->filter;
 	e->read.count = e->options.dry_run;
 	e->read.done = e->options.dry_run ? on_counted : on_first_page;

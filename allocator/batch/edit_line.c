@@ -16,13 +16,10 @@ static int read_slice(const json_t *value, struct http_slice *ret,
 	return 0;
 }
 
-static int read_delete(struct edit_line *line, const json_t *value,
-		       struct error *err)
+static int read_true(const json_t *value, bool *ret, struct error *err)
 {
-	if (!json_is_true(value))
-		return error_set(err, ERROR_INPUT, "expected true");
-	line->deletes = true;
-	return 0;
+	*ret = json_is_true(value);
+	return *ret ? 0 : error_set(err, ERROR_INPUT, "expected true");
 }
 
 static int read_member(struct edit_line *line, const struct link_rules *rules,
@@ -33,24 +30,41 @@ static int read_member(struct edit_line *line, const struct link_rules *rules,
 	if (!strcmp(name, "if_match"))
 		return read_slice(value, &line->if_match, err);
 	if (!strcmp(name, "delete"))
-		return read_delete(line, value, err);
+		return read_true(value, &line->deletes, err);
+	if (!strcmp(name, "restore"))
+		return read_true(value, &line->restores, err);
 	if (!strcmp(name, "patch")) {
 		line->patches = true;
 		return link_patch_read(&line->patch, rules, value, err);
 	}
 	return error_set(err, ERROR_INPUT,
 			 "is not a member of an edit; these are: code, patch, "
-			 "delete, if_match");
+			 "delete, restore, if_match");
+}
+
+bool edit_line_says_what(const struct edit_line *line)
+{
+	return line->patches || line->deletes || line->restores;
+}
+
+void edit_line_order(const struct edit_line *line, struct change_order *order)
+{
+	order->patch = line->patches ? &line->patch : NULL;
+	order->restores = line->restores;
+	order->skip_unchanged = true;
 }
 
 static int check_members(const struct edit_line *line, struct error *err)
 {
-	if (line->patches && line->deletes)
+	if (line->patches + line->deletes + line->restores > 1)
 		return error_set(err, ERROR_INPUT,
-				 "delete: a link that is deleted has no patch");
-	if (!line->code.data && !line->patches && !line->deletes)
+				 "%s: excludes the others of patch, delete and "
+				 "restore",
+				 line->deletes ? "delete" : "restore");
+	if (!line->code.data && !edit_line_says_what(line))
 		return error_set(err, ERROR_INPUT,
-				 "code: is required, and patch or delete");
+				 "code: is required, and patch, delete or "
+				 "restore");
 	if (!line->code.data && line->if_match.data)
 		return error_set(err, ERROR_INPUT,
 				 "if_match: is of one link, so it needs a "
@@ -66,7 +80,7 @@ int edit_line_parse(struct edit_line *line, const struct link_rules *rules,
 
 	line->root = NULL;
 	line->code = line->if_match = (struct http_slice){NULL, 0};
-	line->patches = line->deletes = false;
+	line->patches = line->deletes = line->restores = false;
 	line->patch.root = NULL;
 	if (link_fields_parse(text, &line->root, err) < 0)
 		return -1;

@@ -3,12 +3,13 @@
  *
  *	{"code":"kYq3ZtB","patch":{"tags":["a"]},"if_match":"\"5-3\""}
  *	{"code":"kYq3ZtB","delete":true}
+ *	{"code":"kYq3ZtB","restore":true}
  *	{"code":"kYq3ZtB"}
  *	{"patch":{"state":"blocked"}}
  *
  * `patch` is that of PATCH, and `if_match` the value of its If-Match.  A line
- * with neither `patch` nor `delete` is edited as the first line says, which
- *then has no code.
+ * with none of `patch`, `delete` and `restore` is edited as the first line
+ *says, which then has no code.
  */
 #ifndef ALLOCATOR_BATCH_EDIT_LINE_H
 #define ALLOCATOR_BATCH_EDIT_LINE_H
@@ -20,9 +21,9 @@
 
 struct edit_line {
 	json_t *root;
-	struct http_slice code;	    /* {NULL, 0}: none */
-	struct http_slice if_match; /* {NULL, 0}: none */
-	bool patches, deletes;	    /* at most one of them */
+	struct http_slice code;		 /* {NULL, 0}: none */
+	struct http_slice if_match;	 /* {NULL, 0}: none */
+	bool patches, deletes, restores; /* at most one of them */
 	struct link_patch patch;
 };
 
@@ -37,6 +38,13 @@ int edit_line_parse_all(struct edit_line *line, const struct link_rules *rules,
 			struct http_slice text, struct error *err);
 
 void edit_line_release(struct edit_line *line);
+
+/* Returns whether the line has a patch, a deletion or a restore. */
+bool edit_line_says_what(const struct edit_line *line);
+
+/* Sets what is to be done to a link; the line must live as long as the
+ * order. */
+void edit_line_order(const struct edit_line *line, struct change_order *order);
 
 /* Parameters of a request that edits many links. */
 struct edit_options {

@@ -220,7 +220,8 @@ static const char was_created_sql[] =
 
 void link_filter_put_sql(const struct link_filter *f, struct buf *sql)
 {
-	buf_puts(sql, "state NOT IN ('deleted', 'forgotten')");
+	buf_puts(sql, f->deleted ? "state = 'deleted'"
+				 : "state NOT IN ('deleted', 'forgotten')");
 	if (f->bound_account)
 		buf_puts(sql, " AND account = {bound_account:String}");
 	if (f->bound_owners)

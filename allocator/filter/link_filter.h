@@ -24,6 +24,7 @@ struct link_filter {
 	const char *account, *owner, *campaign, *domain, *tag;
 	char host[DOMAIN_TEXT_MAX]; /* as on a list of domains */
 	struct domain_list *hosts;  /* the same; NULL: none was given */
+	bool deleted;	   /* only deleted links, in place of the others */
 	int64_t from, to;  /* of creation, ms since 1970; to 0: no bounds */
 	const char *after; /* a code; "": from the first on */
 	/* The bounds of the caller; NULL: none. */

@@ -124,6 +124,15 @@ def test_one_edit_for_many_codes(audited):
     assert {audited.get(code).status_code for code in codes[3:6]} == {410}
 
 
+def test_many_are_restored_once(audited):
+    kept, gone = ([audited.create()["code"] for _ in range(3)] for _ in range(2))
+    edit_all(audited, gone, delete=True)
+    for changed in (True, False):
+        answers = edit_all(audited, kept + gone, restore=True)
+        assert [a.get("changed") for a in answers] == [False] * 3 + [changed] * 3
+        assert {a["state"] for a in answers} == {"live"}
+
+
 def test_bad_lines_fail_alone(audited):
     code = audited.create()["code"]
     bad = {b"nonsense": 400, b"": 400, b"{}": 400, b'{"code":3,"delete":true}': 400,
@@ -394,6 +403,13 @@ def test_a_filter_edits_what_it_matches(archived, redis, kafka):
     # Superseded versions of a deleted link may still be proposed.
     _, end = run_filter(archived, {"delete": True}, "crm", campaign="spring")
     assert end["changed"] == end["failed"] == 0
+    # A mistake is undone in the same way.
+    counted = by_filter(archived, {"restore": True}, "crm", campaign="spring",
+                        dry_run="true").json()
+    assert counted["links"] == 5
+    back, end = run_filter(archived, {"restore": True}, "crm", campaign="spring")
+    assert end["changed"] == 5 and {line["state"] for line in back} == {"live"}
+    assert {line["code"] for line in back} == {line["code"] for line in lines}
 
 
 def test_a_filter_never_leaves_its_keys_bounds(archived):
