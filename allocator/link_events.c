@@ -21,6 +21,7 @@ struct link_events {
 	struct health_check *check;
 	struct metric *lost_total;
 	atomic_uint_least64_t lost; /* events lost in this series */
+	atomic_bool lost_any;	    /* since the start */
 	atomic_bool full;	    /* reported by /readyz */
 	atomic_bool refused;	    /* reported by /readyz, with 200 */
 	atomic_bool up;
@@ -31,6 +32,7 @@ struct link_events {
 static void count_lost_event(struct link_events *e, const char *reason)
 {
 	metric_add(e->lost_total, 1);
+	atomic_store(&e->lost_any, true);
 	if (atomic_fetch_add(&e->lost, 1) == 0)
 		log_error(e->log, "link event dropped",
 			  log_str("reason", reason));
@@ -131,6 +133,20 @@ struct link_events *link_events_new(const struct allocator_config *config,
 		return e;
 	free(e);
 	return NULL;
+}
+
+int link_events_flush(struct link_events *e, int64_t timeout_ms,
+		      struct error *err)
+{
+	if (kafka_producer_flush(e->producer, timeout_ms, err) < 0) {
+		err->retriable = true;
+		return error_wrap(err, "link events");
+	}
+	if (!atomic_load(&e->lost_any))
+		return 0;
+	return error_set_retriable(err, ERROR_REMOTE,
+				   "link events: Kafka does not have all of "
+				   "them");
 }
 
 void link_events_free(struct link_events *e, int64_t timeout_ms)

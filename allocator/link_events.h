@@ -31,6 +31,11 @@ void link_events_send(struct link_events *events, Shortloop__LinkChange change,
 		      const char *space, const char *code,
 		      const Shortloop__Link *link, int64_t expires);
 
+/* Waits for the queued events, at most timeout_ms.  Returns -1 (retriable) if
+ * Kafka does not have all events that were ever sent. */
+int link_events_flush(struct link_events *events, int64_t timeout_ms,
+		      struct error *err);
+
 /* Waits for the queued events, at most timeout_ms.  Events that are left then
  * are lost, which is logged.  NULL accepted. */
 void link_events_free(struct link_events *events, int64_t timeout_ms);

@@ -6,12 +6,12 @@
 /* Paths that our programs answer, that clients request from every site, or that
  * visitors would take for the site's own. */
 static const char *const reserved[] = {
-	"admin",   "api",      "assets",     "batch",  "dashboard", "docs",
-	"favicon", "health",   "healthz",    "help",   "index",	    "login",
-	"logout",  "metrics",  "openapi",    "qr",     "readyz",    "robots",
-	"root",	   "security", "shortloop",  "signin", "signup",    "sitemap",
-	"static",  "status",   "support",    "v1",     "v2",	    "v3",
-	"web",	   "webmail",  "well-known", "www",
+	"admin",   "api",     "assets",	  "batch",	"dashboard", "docs",
+	"edit",	   "favicon", "health",	  "healthz",	"help",	     "index",
+	"login",   "logout",  "metrics",  "openapi",	"qr",	     "readyz",
+	"robots",  "root",    "security", "shortloop",	"signin",    "signup",
+	"sitemap", "static",  "status",	  "support",	"v1",	     "v2",
+	"v3",	   "web",     "webmail",  "well-known", "www",
 };
 
 int alias_check(const char *alias, size_t len, struct error *err)

@@ -1,6 +1,6 @@
 /*
- * POST /v1/links/edit: edits or deletes a link per line (edit_line.h), or the
- * links of a filter (edit_filter.c).
+ * POST /v1/links/edit: edits, deletes or restores a link per line
+ * (edit_line.h), or the links of a filter (edit_filter.c).
  *
  * An edit that finds the link as it is to be writes nothing and is a success,
  * so a body that was sent before may be sent again.  Lines with the same code
@@ -37,6 +37,11 @@ struct edit_lines {
 	struct edit_line common;
 	struct hash_key hash_key;
 	struct edit *under_way[BUCKETS]; /* by code */
+	/* An edit may be done before begin_edit returns.  Then the next one of
+	 * its code is left to the loop that began it, so that a long chain does
+	 * not deepen the stack. */
+	bool draining;
+	struct edit *next;
 };
 
 static void begin_edit(struct edit *e);
@@ -132,19 +137,35 @@ static void edit_free(struct edit *e)
 	free(e);
 }
 
+/* Begins the edits that waited, as long as each is done at once. */
+static void drain_edits(struct edit_lines *lines, struct edit *e)
+{
+	lines->draining = true;
+	while (e) {
+		lines->next = NULL;
+		begin_edit(e);
+		e = lines->next;
+	}
+	lines->draining = false;
+}
+
 static void on_edited(void *arg, const struct change_result *result)
 {
 	struct edit *e = arg;
 	struct running_batch *b = e->batch;
-	struct edit *later = pass_turn(batch_data(b), e);
+	struct edit_lines *lines = batch_data(b);
+	struct edit *later = pass_turn(lines, e);
+	struct metric *outcome = outcome_of_edit(batch_all(b), result);
 	uint64_t place = e->place;
 
 	put_edited(e, result, batch_answer(b, place));
 	edit_free(e);
-	batch_end_line(b, place, outcome_of_edit(batch_all(b), result));
-	/* The batch lives as long as a line of it waits. */
-	if (later)
-		begin_edit(later);
+	if (!lines->draining)
+		drain_edits(lines, later);
+	else if (later)
+		lines->next = later;
+	/* Until here the line keeps the batch. */
+	batch_end_line(b, place, outcome);
 }
 
 /* --- a line --------------------------------------------------------------- */
@@ -185,6 +206,15 @@ static void answer_common(struct running_batch *b)
 	batch_end_line(b, place, batch_all(b)->metrics->unchanged);
 }
 
+/* The line was parsed before, so this is rare. */
+static void refuse_common(struct running_batch *b, struct edit_lines *lines,
+			  const char *detail)
+{
+	edit_line_release(&lines->common);
+	lines->common = (struct edit_line){.root = NULL};
+	batch_refuse_line(b, 400, detail);
+}
+
 /* Takes a line without a code, which says what the others do. */
 static void take_common(struct running_batch *b, struct http_slice text)
 {
@@ -197,7 +227,7 @@ static void take_common(struct running_batch *b, struct http_slice text)
 				  "be without, and says what the others do");
 	else if (edit_line_parse(&lines->common, &batch_all(b)->defaults->rules,
 				 text, &err) < 0)
-		batch_refuse_line(b, 400, err.text);
+		refuse_common(b, lines, err.text);
 	else
 		answer_common(b);
 }

@@ -9,13 +9,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "allocator/api/api_reply.h"
 #include "allocator/api/handlers.h"
 #include "allocator/batch/edit_line.h"
 #include "allocator/filter/archive_reader.h"
 #include "allocator/filter/link_filter.h"
-#include "common/clock.h"
+#include "common/keys/key_check.h"
 #include "linkstore/target.h"
 
 #define NO_ARCHIVE                                                             \
@@ -226,8 +227,17 @@ static void feed_more(struct running_batch *b)
 		batch_feed_fail(b, 503, "shutting down");
 }
 
+static void count_refused(struct running_batch *b, int status)
+{
+	struct filter_edit *e = batch_data(b);
+
+	(void)status;
+	e->failed++;
+}
+
 static const struct batch_kind filter_kind = {
 	.lines = "edits",
+	.count_refused = count_refused,
 	.denied = "this API key may not edit links any more",
 	.take = take_proposal,
 	.free_data = end_edit,
@@ -320,6 +330,22 @@ static void on_page(void *read)
 		take_page(e);
 }
 
+static void open_batch(struct filter_edit *e)
+{
+	struct running_batch *b;
+
+	/* A batch that is refused releases its data, too. */
+	e->feeding = true;
+	b = batch_open(&e->api->batches, &filter_kind, e, e->req, &e->caller);
+	e->feeding = false;
+	if (b) {
+		e->batch = b;
+		take_page(e);
+	} else {
+		edit_free(e);
+	}
+}
+
 /* The first page decides about the status of the answer. */
 static void on_first_page(void *read)
 {
@@ -333,10 +359,7 @@ static void on_first_page(void *read)
 		return;
 	}
 	e->read.done = on_page;
-	e->batch = batch_open(&e->api->batches, &filter_kind, e, e->req,
-			      &e->caller);
-	if (e->batch)
-		take_page(e);
+	open_batch(e);
 }
 
 /* --- dry run -------------------------------------------------------------- */
@@ -398,6 +421,8 @@ static void begin_edit(struct filter_edit *e)
 	e->read.count = e->options.dry_run;
 	e->read.done = e->options.dry_run ? on_counted : on_first_page;
 	e->read.arg = e;
+	e->read.whose =
+		XXH3_64bits(e->caller.account, strlen(e->caller.account));
 	strcpy(e->after, e->filter.after);
 	if (read_page(e, &err) < 0)
 		refuse_edit(e, 503, log_archive_error(e, &err));
@@ -450,25 +475,6 @@ static void on_drained(struct http_request *req, void *arg)
 
 /* --- start ---------------------------------------------------------------- */
 
-/* Takes the price of the question to the archive; each link costs one as
- * well. */
-static bool takes_token(const struct api_call *call)
-{
-	int64_t wait_ms;
-	char retry[24];
-	const struct http_field fields[] = {{"Retry-After", retry}, {0}};
-
-	if (rate_limiter_take(call->caller->limiter, 1, clock_monotonic_ns(),
-			      &wait_ms))
-		return true;
-	metric_add(call->caller->limited, 1);
-	snprintf(retry, sizeof(retry), "%" PRId64,
-		 clock_whole_seconds(wait_ms));
-	http_reply_problem(call->req, 429, fields,
-			   "this API key has used up its rate");
-	return false;
-}
-
 void handle_edit_filter(const struct api_call *call)
 {
 	struct filter_edit *e = calloc(1, sizeof(*e));
@@ -487,7 +493,9 @@ void handle_edit_filter(const struct api_call *call)
 			    err.text);
 		return;
 	}
-	if (!takes_token(call)) {
+	/* The price of the query to the archive; each link costs one as well.
+	 */
+	if (!key_check_take(call->req, call->caller, 1)) {
 		edit_free(e);
 		return;
 	}

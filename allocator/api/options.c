@@ -24,8 +24,9 @@ static const struct link_domain *own_default(const struct api_call *call)
 	const struct link_domain *domain =
 		domains_default(call->api->defaults->rules.domains);
 
-	return domain && key_may_use_domain(call->caller, domain->accounts,
-					    true)
+	return domain && !domain->paused &&
+			       key_may_use_domain(call->caller,
+						  domain->accounts, true)
 		       ? domain
 		       : NULL;
 }

@@ -47,6 +47,8 @@ static void put_domain(struct buf *out, const struct link_rules *rules,
 	place_lists_put_name(out, domain ? domain->base_url : rules->base_url);
 	buf_puts(out, ",\"default\":");
 	buf_puts(out, !domain || domain->is_default ? "true" : "false");
+	buf_puts(out, domain && domain->paused ? ",\"paused\":true"
+					       : ",\"paused\":false");
 	buf_puts(out, ",\"spaces\":");
 	put_space_names(out, rules->store, caller, domain);
 	buf_putc(out, '}');

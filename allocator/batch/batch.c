@@ -7,6 +7,7 @@
 #include "allocator/batch/line_splitter.h"
 #include "allocator/batch/reorder_buffer.h"
 #include "common/clock.h"
+#include "common/http/problem_type.h"
 
 #define NS_PER_MS INT64_C(1000000)
 
@@ -233,15 +234,16 @@ void batch_put_problem(struct buf *out, uint64_t line, int status,
 }
 
 /* Answers the line with a problem. */
+/* `type`: NULL stands for that of the status. */
 static void refuse_line(struct running_batch *b, uint64_t number, int status,
-			const char *detail)
+			const char *type, const char *detail)
 {
 	uint64_t position = reorder_buffer_reserve(b->answers, 0);
 
 	batch_put_problem(reorder_buffer_answer(b->answers, position, &b->out),
-			  number, status, NULL, detail);
+			  number, status, type, detail);
 	if (b->kind->count_refused)
-		b->kind->count_refused(b->all, status);
+		b->kind->count_refused(b, status);
 	send_answer(b, position, batch_outcome_of(b->all, status));
 }
 
@@ -251,7 +253,7 @@ static void work_on_line(struct running_batch *b, struct http_slice text)
 	if (api_keyring_still_may(b->all->keys, &b->caller, API_CREATE))
 		b->kind->take(b, text);
 	else
-		refuse_line(b, b->lines.number, 403, b->kind->denied);
+		refuse_line(b, b->lines.number, 403, NULL, b->kind->denied);
 }
 
 /* --- room ----------------------------------------------------------------- */
@@ -290,7 +292,8 @@ static void give_up(struct running_batch *b, int status, const char *what,
 		 "the batch has %s %s: send what is not answered again", what,
 		 duration_format(ms, name));
 	b->state = BATCH_LATE;
-	refuse_line(b, b->lines.number + 1, status, text);
+	refuse_line(b, b->lines.number + 1, status,
+		    status == 429 ? PROBLEM_RATE : NULL, text);
 }
 
 /* Waits for a token, which will be there in `wait_ms`. */
@@ -340,7 +343,7 @@ static void end_overdue(struct running_batch *b)
 		return;
 	if (b->failure.status) {
 		b->state = BATCH_LATE;
-		refuse_line(b, b->lines.number + 1, b->failure.status,
+		refuse_line(b, b->lines.number + 1, b->failure.status, NULL,
 			    b->failure.text);
 	} else {
 		give_up(b, 408, "lasted for allocator.batch_time_max,",
@@ -362,12 +365,12 @@ static bool take_line(struct running_batch *b, struct http_slice *data)
 		work_on_line(b, line);
 		break;
 	case LINE_TOO_LONG:
-		refuse_line(b, b->lines.number, 413,
+		refuse_line(b, b->lines.number, 413, NULL,
 			    "the line is longer than 65536 bytes; a link does "
 			    "not need as many");
 		break;
 	case LINE_NO_MEMORY:
-		refuse_line(b, b->lines.number, 500, "out of memory");
+		refuse_line(b, b->lines.number, 500, NULL, "out of memory");
 		break;
 	}
 	b->token.taken = false;
@@ -444,7 +447,7 @@ uint64_t batch_line_number(const struct running_batch *b)
 
 void batch_refuse_line(struct running_batch *b, int status, const char *detail)
 {
-	refuse_line(b, b->lines.number, status, detail);
+	refuse_line(b, b->lines.number, status, NULL, detail);
 }
 
 uint64_t batch_begin_line(struct running_batch *b, size_t bytes)

@@ -93,7 +93,7 @@ struct batch_kind {
 	 */
 	void (*take)(struct running_batch *b, struct http_slice text);
 	/* Counts a line that is refused with that status; may be NULL. */
-	void (*count_refused)(const struct batches *all, int status);
+	void (*count_refused)(struct running_batch *b, int status);
 	/* Frees the batch's data; may be NULL. */
 	void (*free_data)(void *data);
 	/* Both are NULL unless batches are fed: there is room for the lines

@@ -329,12 +329,30 @@ static int restore_link(struct change *c, const struct link_answer *answer,
 	return check_urls(c, err);
 }
 
+/* A patch may be applied long after it was parsed, and a host may have been
+ * denied since. */
+static int check_given_urls(const struct change *c,
+			    const Shortloop__Link *after, struct error *err)
+{
+	Shortloop__Link given = *after;
+
+	if (!(change_gives(c) & FIELD_URL))
+		given.url = drop_const("");
+	if (!(change_gives(c) & FIELD_TARGETS))
+		given.n_targets = 0;
+	if (link_urls_check(&given, c->changer->o.rules->urls, err) == 0)
+		return 0;
+	err->code = ERROR_INPUT;
+	return -1;
+}
+
 static int patch_link(struct change *c, const struct link_answer *answer,
 		      struct error *err)
 {
 	Shortloop__Link after;
 
-	if (apply_patch(c, answer->link, &after, err) < 0)
+	if (apply_patch(c, answer->link, &after, err) < 0 ||
+	    check_given_urls(c, &after, err) < 0)
 		return -1;
 	if (c->order.skip_unchanged && is_unchanged(c, answer->link, &after)) {
 		change_finish(c, answer->link, false,

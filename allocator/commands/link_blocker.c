@@ -19,6 +19,7 @@ enum {
 	TAKEN_MAX = 4096,
 	IN_FLIGHT_MAX = 256, /* links that are being blocked at a time */
 	RETRY_MS = 200,
+	TRIES_MAX = 5,	     /* for a link that fails while Redis is there */
 	PATIENCE_MS = 30000, /* for Redis to come back */
 	FLUSH_MS = 10000,
 };
@@ -27,6 +28,7 @@ struct taken_link {
 	struct link_blocker *blocker;
 	char code[ALIAS_TEXT_MAX];
 	uint64_t link_id;
+	unsigned tries;
 };
 
 struct link_blocker {
@@ -53,6 +55,7 @@ struct link_blocker {
 	size_t waiting[TAKEN_MAX];
 	size_t next, end;
 	size_t in_flight;
+	bool repeats;	  /* blocked links are written again */
 	bool is_sending;  /* an answer may come before its order returns */
 	bool backs_off;	  /* until the timer: Redis took no command */
 	int64_t progress; /* loop_now_ms of the last answer by Redis */
@@ -74,7 +77,17 @@ static bool is_to_be_blocked(const void *arg, const Shortloop__Link *link,
 	       link_leads_to(link, taken->blocker->domain);
 }
 
-static void count_answer(struct link_blocker *b,
+static void log_refusal(const struct link_blocker *b,
+			const struct taken_link *taken,
+			const struct change_result *result)
+{
+	log_error(b->creation.log, "link not blocked",
+		  log_str("code", taken->code),
+		  log_int("status", result->status),
+		  log_str("reason", result->detail));
+}
+
+static void count_answer(struct link_blocker *b, const struct taken_link *taken,
 			 const struct change_result *result)
 {
 	switch (result->status) {
@@ -91,7 +104,7 @@ static void count_answer(struct link_blocker *b,
 		break;
 	default:
 		b->counts.refused++;
-		error_set(&b->failure, ERROR_UNSAFE, "%.300s", result->detail);
+		log_refusal(b, taken, result);
 	}
 }
 
@@ -103,7 +116,9 @@ static void on_changed(void *arg, const struct change_result *result)
 	struct link_blocker *b = taken->blocker;
 
 	b->in_flight--;
-	if (result->status == 503) {
+	/* A damaged record fails while Redis is there, again and again. */
+	if (result->status == 503 &&
+	    (!redis_async_is_up(b->redis) || ++taken->tries < TRIES_MAX)) {
 		b->waiting[b->end++ % TAKEN_MAX] = (size_t)(taken - b->taken);
 		error_set_retriable(&b->failure, ERROR_REMOTE, "%.300s",
 				    result->detail);
@@ -111,7 +126,7 @@ static void on_changed(void *arg, const struct change_result *result)
 		return;
 	}
 	b->progress = loop_now_ms(b->loop);
-	count_answer(b, result);
+	count_answer(b, taken, result);
 	send_some(b);
 }
 
@@ -124,7 +139,7 @@ static void block_link(struct link_blocker *b, struct taken_link *taken)
 		.patch = &b->patch,
 		.is_expected = is_to_be_blocked,
 		.expected = taken,
-		.skip_unchanged = true,
+		.skip_unchanged = !b->repeats,
 	};
 
 	b->in_flight++;
@@ -187,7 +202,7 @@ int link_blocker_finish(struct link_blocker *b, struct error *err)
 	if (loop_run(b->loop, err) < 0)
 		return -1;
 	loop_timer_stop(b->retry);
-	if (!b->failed && !b->counts.refused)
+	if (!b->failed)
 		return 0;
 	*err = b->failure;
 	return -1;
@@ -213,6 +228,16 @@ int link_blocker_set_domain(struct link_blocker *b, const char *domain,
 	domain_list_free(b->domain);
 	b->domain = list;
 	return 0;
+}
+
+void link_blocker_repeat(struct link_blocker *b)
+{
+	b->repeats = true;
+}
+
+int link_blocker_flush(struct link_blocker *b, struct error *err)
+{
+	return link_events_flush(b->creation.events, FLUSH_MS, err);
 }
 
 struct link_blocker_counts link_blocker_counts(const struct link_blocker *b)

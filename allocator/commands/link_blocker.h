@@ -3,8 +3,8 @@
  * would by PATCH, with event and audit line, on a loop of its own.
  *
  * A link that Redis has under the same link_id, and that still leads there, is
- * blocked; others are passed over.  A link that is blocked already is not
- * written again, so a run that was broken off can be repeated.
+ * blocked; others are passed over.  A link that is blocked already is written
+ * again only if that is requested: so it gets the event that it may lack.
  */
 #ifndef ALLOCATOR_COMMANDS_LINK_BLOCKER_H
 #define ALLOCATOR_COMMANDS_LINK_BLOCKER_H
@@ -20,7 +20,7 @@ struct link_blocker;
 struct link_blocker_counts {
 	uint64_t blocked;
 	uint64_t passed_over; /* ended, changed or blocked meanwhile */
-	uint64_t refused;     /* could not be blocked */
+	uint64_t refused;     /* could not be blocked; logged */
 };
 
 /* Connects.  `who` is the editor of the links; `config`, `app` and `who` must
@@ -37,6 +37,9 @@ void link_blocker_free(struct link_blocker *b);
 int link_blocker_set_domain(struct link_blocker *b, const char *domain,
 			    struct error *err);
 
+/* Writes blocked links again from now on. */
+void link_blocker_repeat(struct link_blocker *b);
+
 /* Takes a link; blocks those that were taken when there are some thousands.
  * ERROR_REMOTE, retriable: Redis has been away for half a minute.
  * ERROR_STOPPED: a signal came. */
@@ -44,6 +47,10 @@ int link_blocker_take(struct link_blocker *b, const char *code,
 		      uint64_t link_id, struct error *err);
 /* Blocks those that were taken and not yet blocked. */
 int link_blocker_finish(struct link_blocker *b, struct error *err);
+
+/* Waits until Kafka has the events of all that was blocked; -1, retriable: it
+ * does not. */
+int link_blocker_flush(struct link_blocker *b, struct error *err);
 
 struct link_blocker_counts link_blocker_counts(const struct link_blocker *b);
 

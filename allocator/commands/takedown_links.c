@@ -17,6 +17,7 @@ enum {
 	PRINT_MS = 5000,    /* between two lines about the same */
 };
 
+/* The hosts were checked before. */
 static int normalise_host(const char *text, char ret[DOMAIN_TEXT_MAX],
 			  struct error *err)
 {
@@ -162,20 +163,55 @@ static int block_all_links(const struct host_links_order *o,
 	return 0;
 }
 
-/* Blocks what the archive has, and then what allocators made until they had the
- * denial. */
-static int block_twice(const struct host_links_order *o, struct clickhouse *ch,
-		       struct link_blocker *blocker, struct error *err)
+/* A change of a link whose event Kafka does not get is not in the archive. */
+static int check_kafka(const struct host_links_order *o, struct error *err)
 {
-	if (block_all_links(o, ch, blocker, err) < 0)
-		return -1;
-	if (!o->wait_ms)
-		return 0;
+	struct link_events_mark *mark =
+		link_events_mark_new(&o->config->kafka, err);
+
+	link_events_mark_free(mark);
+	return mark ? 0 : -1;
+}
+
+/* Blocks the links that allocators made until they had the denial.  If the
+ * archive still has an earlier one as it was before, its event was lost. */
+static int block_the_rest(const struct host_links_order *o,
+			  struct clickhouse *ch, struct link_blocker *blocker,
+			  struct error *err)
+{
 	if (app_should_stop(o->app, FOLLOWED_MS))
 		return error_set_retriable(err, ERROR_STOPPED, "stopped");
 	if (await_archive(o, ch, err) < 0)
 		return -1;
-	return block_all_links(o, ch, blocker, err);
+	link_blocker_repeat(blocker);
+	if (block_all_links(o, ch, blocker, err) < 0)
+		return -1;
+	return link_blocker_flush(blocker, err);
+}
+
+/* A refusal keeps no other link from being blocked, so it is reported last. */
+static int check_refusals(const struct link_blocker *blocker, struct error *err)
+{
+	uint64_t refused = link_blocker_counts(blocker).refused;
+
+	if (!refused)
+		return 0;
+	return error_set(err, ERROR_UNSAFE,
+			 "%" PRIu64 " links could not be blocked; the log has "
+			 "them and why",
+			 refused);
+}
+
+static int block_twice(const struct host_links_order *o, struct clickhouse *ch,
+		       struct link_blocker *blocker, struct error *err)
+{
+	if (check_kafka(o, err) < 0 ||
+	    block_all_links(o, ch, blocker, err) < 0 ||
+	    link_blocker_flush(blocker, err) < 0)
+		return -1;
+	if (o->wait_ms && block_the_rest(o, ch, blocker, err) < 0)
+		return -1;
+	return check_refusals(blocker, err);
 }
 
 int takedown_links_block(const struct host_links_order *o, struct error *err)

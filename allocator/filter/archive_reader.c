@@ -102,8 +102,8 @@ int archive_reader_submit(struct archive_reader *r, struct loop *loop,
 	buf_reset(&read->lines);
 	read->links = 0;
 	read->total = 0;
-	return workers_submit(r->workers, loop, run_read, read->done, read,
-			      err);
+	return workers_submit_of(r->workers, read->whose, loop, run_read,
+				 read->done, read, err);
 }
 
 void archive_read_release(struct archive_read *read)

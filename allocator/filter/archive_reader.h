@@ -35,6 +35,7 @@ struct archive_read {
 	const struct link_filter *filter;
 	const char *after; /* a page: the code that it begins after */
 	bool count;	   /* counts links in place of reading a page */
+	uint64_t whose;	   /* reads of one owner wait for those of others */
 	void (*done)(void *read);
 	void *arg; /* the owner's */
 

@@ -86,11 +86,21 @@ static struct http_slice bearer_key(const struct http_request *req)
 	return (struct http_slice){value.data + skip, value.len - skip};
 }
 
+bool key_check_take(struct http_request *req, const struct api_key_info *who,
+		    unsigned cost)
+{
+	int64_t now = clock_monotonic_ns(), wait_ms;
+
+	if (!cost || rate_limiter_take(who->limiter, cost, now, &wait_ms))
+		return true;
+	reply_limited(req, who, now, wait_ms);
+	return false;
+}
+
 bool key_check(struct api_keyring *ring, struct http_request *req,
 	       enum api_role role, unsigned cost, struct api_key_info *ret_who)
 {
 	struct http_slice key = bearer_key(req);
-	int64_t now, wait_ms;
 
 	if (!key.data || key.len == 0) {
 		reply_unauthorized(req, "send an API key: Authorization: "
@@ -105,10 +115,5 @@ bool key_check(struct api_keyring *ring, struct http_request *req,
 		reply_forbidden(req, role);
 		return false;
 	}
-	now = clock_monotonic_ns();
-	if (cost && !rate_limiter_take(ret_who->limiter, cost, now, &wait_ms)) {
-		reply_limited(req, ret_who, now, wait_ms);
-		return false;
-	}
-	return true;
+	return key_check_take(req, ret_who, cost);
 }

@@ -16,4 +16,9 @@
 bool key_check(struct api_keyring *ring, struct http_request *req,
 	       enum api_role role, unsigned cost, struct api_key_info *ret_who);
 
+/* Takes `cost` tokens from the bucket of a key that was found before.  Returns
+ * false if there are too few; the request has been answered (429). */
+bool key_check_take(struct http_request *req, const struct api_key_info *who,
+		    unsigned cost);
+
 #endif

@@ -318,6 +318,25 @@ def test_edits_and_batches_share_an_accounts_places(redis, topic, create_space, 
         assert running.read() == []
 
 
+@pytest.mark.proof
+def test_many_lines_of_one_code_fail_together_without_redis(own_redis, topic,
+                                                            create_space, start):
+    """Each that failed begins the next one; all of these fail at once."""
+    create_space()
+    create_space(name="names")
+    api = start(topic, node=1, batch_in_flight=50000, batch_bytes="64MiB", threads=1)
+    code = api.create()["code"]
+    lines = [line_of(code, patch={"description": str(i)}) for i in range(20000)]
+    with Batch(api, lines, path=EDIT) as running:
+        assert running.read(1)[0]["changed"]
+        own_redis.stop()
+        own_redis.kill()
+        answers = running.read()
+    assert {answer.get("status") for answer in answers[-1000:]} == {503}
+    own_redis.start()
+    eventually(lambda: api.get(code).status_code == 200, what="the same program")
+
+
 def test_edits_are_counted(audited):
     codes = create_many(audited, 4)
     edit_all(audited, codes, patch={"tags": ["x"]})
@@ -512,6 +531,20 @@ def test_a_run_that_waits_ends_with_the_program(archived, start):
         with pytest.raises(requests.RequestException):
             list(lines)
     assert [line["code"] for line in read] == sorted(codes)[:2]
+
+
+def test_a_filter_takes_one_of_its_accounts_places(archived, start):
+    make(archived, "crm", tags=["t"])
+    archived.archive(1)
+    api = start(archived.topic, node=2, batches_per_account=1, threads=1)
+    with Batch(api, path=EDIT, key="crm", keep_open=True) as running:
+        assert running.response().status == 200
+        for _ in range(3):
+            assert "under way" in problem(
+                by_filter(api, {"patch": {"tags": []}}, "crm", tag="t"), 429)
+        running.end()
+        assert running.read() == []
+    assert run_filter(api, {"patch": {"tags": []}}, "crm", tag="t")[1]["changed"] == 1
 
 
 def test_a_filter_is_refused_with_a_reason(audited):

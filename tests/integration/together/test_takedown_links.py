@@ -116,7 +116,8 @@ def test_links_that_the_archive_does_not_have_yet_are_blocked_too(api, takedown)
     assert states(api, old + new) == ["blocked"] * 40
 
 
-def test_a_command_that_is_killed_ends_right_when_it_is_run_again(api, takedown):
+def test_a_command_that_is_killed_ends_right_when_it_is_run_again(
+        api, takedown, clickhouse):
     bad = make(api, [f"{BAD}{i}" for i in range(1000)])
     command = takedown("login.bad.example").start(ready=False)
     eventually(lambda: "blocked" in states(api, bad[:1] + bad[-1:]), every=0.01,
@@ -125,6 +126,39 @@ def test_a_command_that_is_killed_ends_right_when_it_is_run_again(api, takedown)
     status, output = takedown("login.bad.example").run()
     assert status == 0, output
     assert states(api, bad) == ["blocked"] * 1000
+    # The events that were lost with the first run are made up for.
+    eventually(lambda: archived(clickhouse, "blocked") == 1000, what="the archive")
+
+
+def archived(clickhouse, state):
+    return int(clickhouse.value(
+        "SELECT count() FROM (SELECT code, argMax(state, version) AS newest "
+        f"FROM links GROUP BY code) WHERE newest = '{state}'"))
+
+
+def test_what_the_archive_lacks_is_written_again(api, takedown, clickhouse, redis):
+    code, = make(api, [BAD])
+    eventually(lambda: archived(clickhouse, "live") == 1, what="the archive")
+    assert api.patch(code, state="blocked").status_code == 200
+    eventually(lambda: archived(clickhouse, "blocked") == 1, what="the archive")
+    # The event of the block was lost.
+    clickhouse.query("ALTER TABLE links UPDATE state = 'live' WHERE state = 'blocked' "
+                     "SETTINGS mutations_sync = 2")
+    assert archived(clickhouse, "live") == 1
+    status, output = takedown("login.bad.example").run()
+    assert status == 0, output
+    eventually(lambda: archived(clickhouse, "blocked") == 1, what="the archive")
+    assert api.get(code).json()["version"] == 3
+
+
+def test_a_damaged_link_keeps_no_other_from_being_blocked(api, takedown, redis):
+    codes = make(api, [f"{BAD}{i}" for i in range(5)])
+    key = next(redis.client().scan_iter(f"l:*:{codes[2]}"))
+    redis.client().set(key, b"\xff" * 30)
+    status, output = takedown("login.bad.example").run()
+    assert status != 0, output
+    assert "1 links could not be blocked" in output and codes[2] in output
+    assert states(api, codes[:2] + codes[3:]) == ["blocked"] * 4
 
 
 def test_without_the_archive_the_denial_is_in_force_and_the_command_says_so(
