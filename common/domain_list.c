@@ -247,7 +247,7 @@ struct domain_list *domain_list_load(const char *path, struct error *err)
 static int append_texts(struct domain_list *list, const char *const *texts,
 			size_t count, struct error *err)
 {
-	struct listed_domain domain;
+	struct listed_domain domain = {.and_below = false};
 
 	for (size_t i = 0; i < count; i++) {
 		if (listed_domain_parse(texts[i], strlen(texts[i]), &domain,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void operator_name(char who[OPERATOR_NAME_MAX])
+void operator_name(char ret[OPERATOR_NAME_MAX])
 {
 	const char *name = getenv("SUDO_USER");
 	struct passwd entry, *found = NULL;
@@ -24,8 +24,8 @@ void operator_name(char who[OPERATOR_NAME_MAX])
 			name = entry.pw_name;
 	}
 	host_name(host, sizeof(host), "");
-	snprintf(who, OPERATOR_NAME_MAX, "%.30s@%.32s", name, host);
-	for (char *p = who; *p; p++)
+	snprintf(ret, OPERATOR_NAME_MAX, "%.30s@%.32s", name, host);
+	for (char *p = ret; *p; p++)
 		if (!isgraph((unsigned char)*p))
 			*p = '_';
 }

@@ -35,17 +35,12 @@ struct values_query {
 
 /* --- parameters ----------------------------------------------------------- */
 
-static int read_kind(struct values_query *q, const char *text,
-		     struct error *err)
+static const struct kind *find_kind(const char *text)
 {
-	for (size_t i = 0; text && i < KINDS; i++) {
-		if (!strcmp(kinds[i].name, text)) {
-			q->kind = &kinds[i];
-			return 0;
-		}
-	}
-	return error_set(err, ERROR_INPUT,
-			 "of: expected tag, owner, campaign or domain");
+	for (size_t i = 0; text && i < KINDS; i++)
+		if (!strcmp(kinds[i].name, text))
+			return &kinds[i];
+	return NULL;
 }
 
 static int check_text(const char *name, const char *text, struct error *err)
@@ -69,9 +64,12 @@ static int read_query(struct values_query *q, const struct call *call,
 	static const char *const known[] = {"of", "q", "account", "limit",
 					    NULL};
 
-	if (parameter_check_names(params, known, err) < 0 ||
-	    read_kind(q, url_param_get(params, "of"), err) < 0)
+	if (parameter_check_names(params, known, err) < 0)
 		return -1;
+	q->kind = find_kind(url_param_get(params, "of"));
+	if (!q->kind)
+		return error_set(err, ERROR_INPUT,
+				 "of: expected tag, owner, campaign or domain");
 	q->text = url_param_get(params, "q");
 	q->account = url_param_get(params, "account");
 	if (check_text("q", q->text, err) < 0 ||
