@@ -41,7 +41,7 @@ static const struct app_option options[] = {
 	 "takedown"},
 	{"wait", "DURATION",
 	 "how long to wait for the archive to have the newest links (1m; "
-	 "with --dry-run 0)",
+	 "with --dry-run it does not wait)",
 	 "takedown"},
 	{"no-links", NULL, "deny the hosts only, and block no link",
 	 "takedown"},

@@ -25,7 +25,7 @@ struct takedown {
 	struct app *app;
 	char *const *hosts;
 	size_t count;
-	int64_t wait_ms; /* for the archive; 0: not at all */
+	int64_t wait_ms; /* for the archive; HOST_LINKS_NO_WAIT */
 	struct linkstore *store;
 	struct redis *redis;
 };
@@ -225,10 +225,12 @@ static int read_wait(struct takedown *t, struct error *err)
 	const char *text = app_option_value(t->app, "wait");
 
 	if (!text) {
-		t->wait_ms = app_option_value(t->app, "dry-run") ? 0 : WAIT_MS;
+		t->wait_ms = app_option_value(t->app, "dry-run")
+				     ? HOST_LINKS_NO_WAIT
+				     : WAIT_MS;
 		return 0;
 	}
-	if (!strcmp(text, "0") || duration_parse(text, &t->wait_ms, err) == 0)
+	if (duration_parse(text, &t->wait_ms, err) == 0)
 		return 0;
 	err->code = ERROR_USAGE;
 	return error_wrap(err, "--wait");

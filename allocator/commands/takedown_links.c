@@ -101,7 +101,7 @@ static int await_archive(const struct host_links_order *o,
 	struct link_events_mark *mark;
 	int status;
 
-	if (!o->wait_ms)
+	if (o->wait_ms == HOST_LINKS_NO_WAIT)
 		return 0;
 	mark = link_events_mark_new(&o->config->kafka, err);
 	status = mark ? await_mark(o, mark, ch, o->wait_ms, err) : -1;
@@ -209,7 +209,7 @@ static int block_twice(const struct host_links_order *o, struct clickhouse *ch,
 	    block_all_links(o, ch, blocker, err) < 0 ||
 	    link_blocker_flush(blocker, err) < 0)
 		return -1;
-	if (o->wait_ms && block_the_rest(o, ch, blocker, err) < 0)
+	if (block_the_rest(o, ch, blocker, err) < 0)
 		return -1;
 	return check_refusals(blocker, err);
 }

@@ -12,13 +12,15 @@
 #include "common/app/app.h"
 #include "common/error.h"
 
+#define HOST_LINKS_NO_WAIT (-1)
+
 struct host_links_order {
 	struct app *app;
 	const struct allocator_config *config;
 	char *const *hosts; /* as on a list of domains */
 	size_t count;
 	/* How long to wait until the archive has the link events that are in
-	 * Kafka; 0: not at all. */
+	 * Kafka.  HOST_LINKS_NO_WAIT: take it as it is. */
 	int64_t wait_ms;
 };
 

@@ -114,7 +114,11 @@ def test_a_space_that_is_not_there_says_so(redis, topic, create_space, start):
 
 
 def test_an_unknown_space_is_404(ledger_api):
-    problem(ledger_api.call("GET", "/v1/spaces/s9", "eye"), 404)
+    # The ledger is read a moment after the start.
+    answer = eventually(lambda: [
+        a for a in [ledger_api.call("GET", "/v1/spaces/s9", "eye")]
+        if a.status_code != 503], what="the ledger")[0]
+    problem(answer, 404)
 
 
 def test_the_ledger_needs_the_role_to_read(ledger_api):
