@@ -109,7 +109,8 @@ int progress_stale_days(struct clickhouse *ch, const struct days_due *due,
  * Lists the hours in [from, to), seconds, that wait: they are settled from
  * other reports than there are, and not held back.  Until they are settled, a
  * difference between their rows and their counts is no loss.  Hours that were
- * not reported at `since_ms` or later are left out.
+ * not reported at `since_ms` or later are left out.  For each hour all blocks
+ * are compared that were inserted after it had begun; if `since_ms` is 0, all.
  */
 int progress_waiting_hours(struct clickhouse *ch, int64_t since_ms,
 			   int64_t from, int64_t to, struct stale_list *ret,

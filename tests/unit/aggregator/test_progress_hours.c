@@ -41,6 +41,17 @@ static void ask_hours(struct settled *t, int64_t from, int64_t to)
 		fail_msg("%s", err.text);
 }
 
+static size_t count_waiting(struct settled *t, int64_t since_ms)
+{
+	struct error err = {0};
+
+	stale_list_release(&t->list);
+	if (progress_waiting_hours(t->s.ch, since_ms, 0, UINT32_MAX, &t->list,
+				   &err) < 0)
+		fail_msg("%s", err.text);
+	return t->list.count;
+}
+
 /* --- blocks and rows ------------------------------------------------------ */
 
 static void an_hour_that_was_never_published_is_stale(void **state)
@@ -182,6 +193,26 @@ blocks_are_stored_ten_minutes_before_their_hour_at_most(void **state)
 	assert_int_equal(count_stale(t, START, START + DAY), 1);
 	ask_hours(t, START, START + DAY);
 	assert_int_equal(t->list.items[0].blocks, 2);
+}
+
+/* The table is read from the first of these hours on; from its beginning only
+ * if all hours are searched. */
+static void an_hour_waits_as_a_pass_compares_it(void **state)
+{
+	struct settled *t = *state;
+	int64_t began = HOUR_OF(0) * CLOCK_SECOND;
+
+	report_block_at(t, HOUR_OF(0), 0, 6, 7, began);
+	report_block_at(t, HOUR_OF(0), 7, 7, 1,
+			began - PROGRESS_EARLY * CLOCK_SECOND - 1);
+	publish_hour(t, HOUR_OF(0), 5, 1, 7);
+	assert_int_equal(count_waiting(t, began), 0);
+	assert_int_equal(count_waiting(t, 1), 0);
+	assert_int_equal(count_waiting(t, 0), 1);
+	publish_hour(t, HOUR_OF(0), 6, 2, 8);
+	assert_int_equal(count_waiting(t, began), 1);
+	assert_int_equal(count_waiting(t, began + 1), 0);
+	assert_int_equal(count_waiting(t, 0), 0);
 }
 
 /* --- held back ------------------------------------------------------------ */
@@ -371,6 +402,7 @@ int main(void)
 			an_hour_is_looked_at_when_a_block_was_stored_since),
 		SETTLED_TEST(
 			blocks_are_stored_ten_minutes_before_their_hour_at_most),
+		SETTLED_TEST(an_hour_waits_as_a_pass_compares_it),
 		SETTLED_TEST(an_hour_that_is_held_back_waits_until_it_changes),
 		SETTLED_TEST(an_open_hour_is_stale_a_minute_after_its_end),
 		SETTLED_TEST(
