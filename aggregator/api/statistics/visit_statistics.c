@@ -120,17 +120,26 @@ static int64_t mark_provisional(struct statistics *s)
 	return first;
 }
 
-static void put_rows_query(struct buf *sql, const struct question *open)
+static void put_rows_query(struct buf *sql, const struct question *open,
+			   bool no_visitors)
 {
 	static const char text[] =
 #include "aggregator/sql/visit_days_of_rows.sql.inc"
+		;
+	static const char counts[] =
+#include "aggregator/sql/parts/day_counts_of_rows.sql.inc"
+		;
+	static const char events[] =
+#include "aggregator/sql/parts/day_events_of_rows.sql.inc"
 		;
 	const struct clicks_scope scope = {.link = true};
 	struct buf rows = {0};
 
 	clicks_sql_from_rows(&rows, open, &scope);
 	const struct statement_blank blanks[] = {
-		{"rows", statement_piece(sql, &rows)}, {NULL, NULL}};
+		{"counts", no_visitors ? events : counts},
+		{"rows", statement_piece(sql, &rows)},
+		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
 	buf_free(&rows);
@@ -167,7 +176,7 @@ static int fetch_provisional(struct call *call, const struct question *q,
 	snprintf(from, 24, "%" PRId64, open.from);
 	if (check_size(call, params, s, err) < 0)
 		return -1;
-	put_rows_query(&sql, &open);
+	put_rows_query(&sql, &open, s->no_visitors);
 	status =
 		buf_cstr(&sql)
 			? clickhouse_rows(call->ch, sql.data, params,
