@@ -139,15 +139,15 @@ void published_days_release(struct published_days *days)
 }
 
 int64_t published_days_complete_until(const struct published_days *days,
-				      const struct progress *last)
+				      int64_t from, const struct progress *last)
 {
 	int64_t until = last->complete_until / CLOCK_DAY * CLOCK_DAY;
 
 	for (size_t i = 0; i < days->count; i++) {
-		int64_t start = days->items[i].start * CLOCK_SECOND;
+		const struct published_day *day = &days->items[i];
 
-		if (!days->items[i].complete)
-			return start < until ? start : until;
+		if (day->start >= from && !day->complete)
+			return clock_earlier(day->start * CLOCK_SECOND, until);
 	}
 	return until;
 }

@@ -46,9 +46,10 @@ int published_days_read(struct clickhouse *ch, int64_t from, int64_t to,
 void published_days_release(struct published_days *days);
 
 /* Returns the time up to which (ms since 1970, the start of a day) the counts
- * of whole days are complete: no listed day before it is incomplete.  0: not
- * known. */
+ * of whole days since `from` (seconds) are complete: no listed day between is
+ * incomplete.  0: not known. */
 int64_t published_days_complete_until(const struct published_days *days,
+				      int64_t from,
 				      const struct progress *last);
 
 /* Returns the time up to which (seconds since 1970, the start of a day) all of

@@ -430,9 +430,10 @@ static int read_counted(struct call *call, struct counted *counted,
 	counted->until = (uint32_t)(to / CIVIL_DAY);
 	if (is_first)
 		counted->until_hour = hours_until(to, &reading.last);
-	counted->complete = counted->until_hour == counted->until * 24 &&
-			    published_days_complete_until(
-				    &days, &reading.last) >= to * CLOCK_SECOND;
+	counted->complete =
+		counted->until_hour == counted->until * 24 &&
+		published_days_complete_until(&days, from, &reading.last) >=
+			to * CLOCK_SECOND;
 	status = add_waiting(counted, &days, err);
 	published_days_release(&days);
 	return status;

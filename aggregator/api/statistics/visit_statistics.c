@@ -82,7 +82,8 @@ static int find_days(struct call *call, const struct question *q,
 				err) < 0)
 		return -1;
 	s->now = reading.now;
-	s->complete_until = published_days_complete_until(&days, &reading.last);
+	s->complete_until =
+		published_days_complete_until(&days, q->from, &reading.last);
 	for (size_t i = 0; i < days.count; i++) {
 		struct day *day = day_at(s, days.items[i].start);
 

@@ -647,6 +647,24 @@ def test_days_that_wait_among_those_counted_are_named(aggregator, archive, click
     assert clicks_of(answer["links"]) == [("2", 4)]
 
 
+@pytest.mark.proof
+def test_a_day_before_those_counted_does_not_make_them_incomplete(
+        aggregator, archive, clicked):
+    midnight = int(time.time()) // DAY * DAY
+    fill(archive, 21, 10)
+    clicked({1: 7}, 5)
+    clicked({2: 4}, 40)
+    archive.clickhouse.query(
+        "INSERT INTO settled (kind, unit, attempt, complete_until) VALUES "
+        f"('pass', toDateTime({midnight}, 'UTC'), 1, fromUnixTimestamp({midnight}))")
+    made = aggregator()
+    days_settled(archive, 7 + 4 + 2 * 4)
+    clicked({2: 1}, 40)  # late clicks, whose day waits for its turn
+    counted = ask(made, "/v1/links", sort="clicks")["counted"]
+    assert instant(counted["to"]) == midnight
+    assert (counted["complete"], counted["waiting"]) == (True, [])
+
+
 def declare_projections_anew(archive):
     """Does what a migration does: existing parts do not have the projections yet."""
     def parts_with(name):

@@ -20,13 +20,19 @@ static void counts_are_complete_up_to_the_first_day_that_is_not(void **state)
 	struct progress last = {.complete_until = (14 * DAY + 7) * MS};
 
 	(void)state;
-	assert_int_equal(published_days_complete_until(&days, &last),
+	assert_int_equal(published_days_complete_until(&days, 10 * DAY, &last),
 			 12 * DAY * MS);
+	assert_int_equal(published_days_complete_until(&days, 12 * DAY, &last),
+			 12 * DAY * MS);
+	/* Days before the range do not count. */
+	assert_int_equal(published_days_complete_until(&days, 13 * DAY, &last),
+			 14 * DAY * MS);
 	items[1].complete = true;
-	assert_int_equal(published_days_complete_until(&days, &last),
+	assert_int_equal(published_days_complete_until(&days, 10 * DAY, &last),
 			 14 * DAY * MS);
 	last.complete_until = 0;
-	assert_int_equal(published_days_complete_until(&days, &last), 0);
+	assert_int_equal(published_days_complete_until(&days, 10 * DAY, &last),
+			 0);
 }
 
 static void days_are_settled_up_to_the_last_that_is_published(void **state)
@@ -70,7 +76,7 @@ static void without_days_the_watermark_alone_tells(void **state)
 	assert_int_equal(
 		published_days_settled_until(&none, 9 * DAY, 20 * DAY, &last),
 		12 * DAY);
-	assert_int_equal(published_days_complete_until(&none, &last),
+	assert_int_equal(published_days_complete_until(&none, 9 * DAY, &last),
 			 12 * DAY * MS);
 }
 
