@@ -38,6 +38,17 @@ static int add_stale(void *arg, char **f, struct error *err)
 	return 0;
 }
 
+/* A row has one more column: when it was last reported. */
+static int add_stale_hour(void *arg, char **f, struct error *err)
+{
+	struct stale_list *list = arg;
+
+	if (add_stale(list, f, err) < 0)
+		return -1;
+	list->items[list->count - 1].reported_at = tsv_i64(f[7]);
+	return 0;
+}
+
 /* A row has two more columns: when its hours were settled last, and itself. */
 static int add_stale_day(void *arg, char **f, struct error *err)
 {
@@ -175,8 +186,8 @@ static int read_hours(struct clickhouse *ch, const char *sql,
 	struct hours_params params;
 
 	hours_params_fill(&params, some, count, low_ms);
-	return read_stale(ch, sql, params.items, "nnnnnnn", add_stale, ret,
-			  err);
+	return read_stale(ch, sql, params.items, "nnnnnnnn", add_stale_hour,
+			  ret, err);
 }
 
 int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
@@ -235,8 +246,8 @@ int progress_waiting_hours(struct clickhouse *ch, int64_t since_ms,
 	 * clock was back; others as in a pass of the settler. */
 	hours_params_fill(&params, some, 3, since_ms ? INT64_MAX : 0);
 	if (has_reports(ch, params.items, &any, err) < 0 ||
-	    (any && read_stale(ch, sql, params.items, "nnnnnnn", add_stale, ret,
-			       err) < 0))
+	    (any && read_stale(ch, sql, params.items, "nnnnnnnn",
+			       add_stale_hour, ret, err) < 0))
 		return error_wrap(err, "waiting hours");
 	return 0;
 }

@@ -40,6 +40,9 @@ struct stale {
 	bool provisional;
 	uint64_t was_attempt; /* 0: not published */
 	uint64_t dropped;     /* the number of its day's last drop; 0: none */
+	/* For hours: when a block of it was last reported (ms since 1970; 0:
+	 * none was). */
+	int64_t reported_at;
 	/* For days: when one of its hours was last settled, and the day itself
 	 * (ms since 1970; 0: never). */
 	int64_t changed_at, settled_at;

@@ -20,7 +20,8 @@ enum {
 	DOCTOR_DAYS_SHOWN = 5, /* with a line each; the others are counted */
 };
 
-/* Work that waits longer than this after a day is due counts as behind. */
+/* Work that waits longer than this after a day is due, or after clicks of an
+ * hour were reported, counts as behind. */
 #define DOCTOR_DAY_AGE (6 * CLOCK_HOUR)
 
 enum doctor_level {

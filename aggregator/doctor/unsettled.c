@@ -27,30 +27,62 @@ static int read_idle(struct doctor *d, int64_t *ret_ms, struct error *err)
 	return 0;
 }
 
+/* Counts the hours that wait although all of their blocks were reported long
+ * ago.  Hours that are held back are left out: they have a line of their own.
+ */
+static int count_overdue_hours(struct doctor *d, size_t *ret, struct error *err)
+{
+	int64_t before = settling_now(&d->settling) - DOCTOR_DAY_AGE;
+	struct stale_list stale;
+
+	*ret = 0;
+	if (progress_stale_hours(d->ch, 0, 0, false, &stale, err) < 0)
+		return -1;
+	for (size_t i = 0; i < stale.count; i++)
+		*ret += stale.items[i].reported_at < before;
+	stale_list_release(&stale);
+	return 0;
+}
+
+static void say_hours(struct doctor *d, const struct stale_list *stale,
+		      bool idle, size_t overdue)
+{
+	char first[CIVIL_NAME_MAX];
+
+	civil_hour_name(stale->items[0].start, first);
+	if (idle)
+		doctor_say(d, DOCTOR_BEHIND, "hours",
+			   "%zu to be settled, from %s on, and no process "
+			   "settles: is an aggregator running?",
+			   stale->count, first);
+	else if (overdue)
+		doctor_say(d, DOCTOR_BEHIND, "hours",
+			   "%zu to be settled, from %s on, %zu of them with "
+			   "clicks that waited for longer than %d hours: see "
+			   "the aggregators' logs",
+			   stale->count, first, overdue,
+			   (int)(DOCTOR_DAY_AGE / CLOCK_HOUR));
+	else
+		doctor_say(d, DOCTOR_FINE, "hours",
+			   "%zu to be settled, from %s on", stale->count,
+			   first);
+}
+
 int look_at_hours(struct doctor *d, struct error *err)
 {
 	const struct stale_list *stale = &d->hours;
 	int64_t idle = -1,
 		patience = 4 * d->settings->settle_every + CLOCK_MINUTE;
-	char first[CIVIL_NAME_MAX];
+	size_t overdue = 0;
 
-	if (read_idle(d, &idle, err) < 0)
+	if (read_idle(d, &idle, err) < 0 ||
+	    (stale->count && count_overdue_hours(d, &overdue, err) < 0))
 		return -1;
-	if (!stale->count) {
-		doctor_say(d, DOCTOR_FINE, "hours",
-			   "all that were reported are settled");
-		return 0;
-	}
-	civil_hour_name(stale->items[0].start, first);
-	if (idle < 0 || idle > patience)
-		doctor_say(d, DOCTOR_BEHIND, "hours",
-			   "%zu to be settled, from %s on, and no process "
-			   "settles: is an aggregator running?",
-			   stale->count, first);
+	if (stale->count)
+		say_hours(d, stale, idle < 0 || idle > patience, overdue);
 	else
 		doctor_say(d, DOCTOR_FINE, "hours",
-			   "%zu to be settled, from %s on", stale->count,
-			   first);
+			   "all that were reported are settled");
 	return 0;
 }
 

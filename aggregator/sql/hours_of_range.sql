@@ -15,7 +15,7 @@ WITH touched AS (
     WHERE h >= {from:UInt32} AND h < {to:UInt32}),
 -- include: aggregator/sql/parts/about_hours.sql
 SELECT t.h, reported.n_blocks, reported.n_rows, done.n_rows, done.n_attempt, x.x_attempt,
-    done.n_open
+    done.n_open, reported.n_at
 FROM touched AS t
 LEFT JOIN reported ON t.h = reported.h
 LEFT JOIN done ON t.h = done.h

@@ -10,7 +10,7 @@ WITH touched AS (
     HAVING argMax(provisional, attempt)),
 -- include: aggregator/sql/parts/about_hours.sql
 SELECT reported.h, reported.n_blocks, reported.n_rows, done.n_rows, done.n_attempt,
-    x.x_attempt, done.n_open
+    x.x_attempt, done.n_open, reported.n_at
 FROM reported
 LEFT JOIN done ON reported.h = done.h
 LEFT JOIN held ON reported.h = held.h

@@ -7,9 +7,11 @@ frontier AS (
     GROUP BY f_day, f_epoch, f_topic, f_partition),
 reported AS (
     SELECT h, sum(times) AS n_blocks,
-        sumIf(n_block, f_known = 0 OR first > f_last) AS n_rows
+        sumIf(n_block, f_known = 0 OR first > f_last) AS n_rows,
+        toUnixTimestamp64Milli(max(n_time)) AS n_at
     FROM (
-        SELECT h, epoch, topic, partition, first, last, count() AS times, max(n) AS n_block
+        SELECT h, epoch, topic, partition, first, last, count() AS times, max(n) AS n_block,
+            max(inserted_at) AS n_time
         FROM ingest_progress
         ARRAY JOIN mapKeys(hours) AS h, mapValues(hours) AS n
         WHERE inserted_at >= fromUnixTimestamp64Milli(

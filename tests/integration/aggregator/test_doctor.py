@@ -213,6 +213,41 @@ def test_a_clock_that_was_ahead_does_not_say_that_nobody_settles(migrated, docto
 
 
 @pytest.mark.proof
+def test_an_hour_that_waits_although_hours_are_settled_is_behind(migrated, doctor):
+    hour = int(time.time()) // 3600 * 3600 - 8 * 3600
+
+    def report(first, hours_ago):
+        migrated.clickhouse.query(
+            "INSERT INTO ingest_progress (topic, partition, partitions, first, last, rows, "
+            "hours, append_time, inserted_at) SELECT 'clicks', 0, 1, "
+            f"{first}, {first}, 1, map(toUInt32({hour}), toUInt64(1)), now64(3, 'UTC'), "
+            f"now64(3, 'UTC') - {hours_ago * 3600}")
+
+    def publish(kind, attempt, blocks):
+        migrated.clickhouse.query(
+            "INSERT INTO settled (kind, unit, attempt, blocks, rows, settled_at) SELECT "
+            f"'{kind}', {hour}, {attempt}, {blocks}, {blocks}, now64(3, 'UTC')")
+
+    report(0, 7)
+    publish("pass", 1, 0)
+    level, said = doctor()[1]["hours"]
+    assert level == "behind"
+    assert ", 1 of them with clicks that waited for longer than 6 hours" in said
+    # More clicks came a while ago.
+    report(1, 5)
+    level, said = doctor()[1]["hours"]
+    assert level == "ok" and said.startswith("1 to be settled")
+    publish("hour", 2, 2)
+    assert doctor()[1]["hours"] == ("ok", "all that were reported are settled")
+    # An hour that is held back has a line of its own.
+    migrated.clickhouse.query("ALTER TABLE ingest_progress DELETE WHERE first = 1 "
+                              "SETTINGS mutations_sync = 1")
+    publish("held_hour", 3, 1)
+    page = doctor()[1]
+    assert (page["hours"][0], page["held back"][0]) == ("ok", "WRONG")
+
+
+@pytest.mark.proof
 def test_a_day_with_late_clicks_that_is_not_settled_again_is_behind(migrated, doctor):
     start = int(time.time()) // DAY * DAY - 2 * DAY
 
