@@ -12,6 +12,8 @@
 #include "common/clock.h"
 
 #define REVISION_BYTES 8
+
+#define MEMORY_LIMIT_EXCEEDED 241 /* an error of ClickHouse */
 /* 0.0081 is no exact double, and 17 digits would show that. */
 #define JSON_FORMAT (JSON_COMPACT | JSON_REAL_PRECISION(6))
 
@@ -176,6 +178,12 @@ int call_check_rows(struct call *call, int64_t from, struct error *err)
 			 "link, and of all links by one settled dimension, "
 			 "without filters",
 			 rfc3339_format(first * 1000, text));
+}
+
+void call_explain_memory(struct call *call, const char *text, struct error *err)
+{
+	if (clickhouse_last_code(call->ch) == MEMORY_LIMIT_EXCEEDED)
+		error_keep_inside(err, text);
 }
 
 int call_now(void *arg, int64_t *ret_ms, struct error *err)

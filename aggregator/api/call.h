@@ -88,6 +88,11 @@ int call_check_counts(struct call *call, int64_t from, struct error *err);
  * or 0 if none were dropped. */
 int call_counts_from(struct call *call, int64_t *ret, struct error *err);
 
+/* For the error of a query: if it took too much memory, the caller sees `text`,
+ * which says what takes less. */
+void call_explain_memory(struct call *call, const char *text,
+			 struct error *err);
+
 /* The clock for question_parse: ClickHouse's.  This host's clock may be slow,
  * and the answer would end before the time up to which it claims to be
  * complete.  `arg` is a call. */

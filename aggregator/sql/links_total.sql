@@ -1,4 +1,5 @@
 -- @where@: 1
+-- @of_links@: AND link_id IN (SELECT link_id FROM links WHERE version > 0)
 -- The newest versions are told apart as in values_of_links.sql.
 SELECT count()
 FROM (

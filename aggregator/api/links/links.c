@@ -25,7 +25,12 @@
 /* The number of links that is counted exactly. */
 #define TOTAL_MAX 10000
 
-#define MEMORY_LIMIT_EXCEEDED 241
+#define NO_MEMORY_FOR_LIST                                                     \
+	"ClickHouse has not enough memory for this list: give more filters, "  \
+	"or sort=created"
+#define NO_MEMORY_FOR_TOTAL                                                    \
+	"ClickHouse has not enough memory to count these links: give more "    \
+	"filters, or no total"
 
 /* The days that a page of sort=clicks counts, and the settled hours of today
  * after them, whose counts are provisional. */
@@ -156,11 +161,8 @@ static int query_links(struct call *call, struct links_page *page,
 	if (status == 0)
 		status = clickhouse_rows(call->ch, sql, params.items, columns,
 					 fn, arg, err);
-	if (status < 0 &&
-	    clickhouse_last_code(call->ch) == MEMORY_LIMIT_EXCEEDED)
-		error_keep_inside(err,
-				  "ClickHouse has not enough memory for this "
-				  "list: give more filters, or sort=created");
+	if (status < 0)
+		call_explain_memory(call, NO_MEMORY_FOR_LIST, err);
 	links_params_release(&params);
 	return status;
 }
@@ -298,6 +300,8 @@ static int count_links(struct call *call, struct links_page *page,
 	else
 		status = query_links(call, page, sql.data, "n", take_window,
 				     ret, err);
+	if (status < 0)
+		call_explain_memory(call, NO_MEMORY_FOR_TOTAL, err);
 	buf_free(&sql);
 	return status;
 }

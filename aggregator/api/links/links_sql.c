@@ -482,14 +482,21 @@ static const char links_total[] =
 
 void links_sql_total(struct buf *sql, const struct links_query *q)
 {
-	struct buf where = {0};
+	struct buf where = {0}, of_links = {0};
 
 	put_where(&where, q);
 	put_narrowing(&where, q);
+	if (links_query_filters(q))
+		buf_printf(&of_links,
+			   "AND link_id IN (SELECT link_id FROM links "
+			   "WHERE %s)",
+			   statement_piece(sql, &where));
 	statement_put(sql, links_total,
 		      (const struct statement_blank[]){
 			      {"where", statement_piece(sql, &where)},
+			      {"of_links", statement_piece(sql, &of_links)},
 			      {NULL, NULL},
 		      });
+	buf_free(&of_links);
 	buf_free(&where);
 }

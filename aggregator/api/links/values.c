@@ -116,8 +116,14 @@ static int query_values(struct call *call, const struct values_query *q,
 			const struct caller_params *caller,
 			struct values_answer *a, struct error *err)
 {
-	const struct statement_blank blanks[] = {{"value", q->kind->sql},
-						 {NULL, NULL}};
+	static const char of_links[] =
+#include "aggregator/sql/parts/of_links_asked_for.sql.inc"
+		;
+	bool all = !q->account && access_sees_all(call->access);
+	const struct statement_blank blanks[] = {
+		{"value", q->kind->sql},
+		{"of_links", all ? NULL : of_links},
+		{NULL, NULL}};
 	struct buf text = {0}, account = {0}, sql = {0};
 	struct clickhouse_param params[CALLER_PARAMS + 6];
 	char limit[24];
@@ -146,6 +152,11 @@ static int query_values(struct call *call, const struct values_query *q,
 	else
 		status = clickhouse_rows(call->ch, sql.data, params, "snn",
 					 take_value, a, err);
+	if (status < 0)
+		call_explain_memory(call,
+				    "ClickHouse has not enough memory for "
+				    "these values: give an account",
+				    err);
 	buf_free(&text);
 	buf_free(&account);
 	buf_free(&sql);
