@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "aggregator/api/call.h"
+#include "aggregator/api/links/links_hours.h"
 #include "aggregator/api/links/links_query.h"
 #include "aggregator/api/links/links_sql.h"
 #include "aggregator/api/published_days.h"
@@ -406,8 +407,9 @@ static uint32_t hours_until(int64_t to, const struct progress *last)
 
 /* `until` is today for a first page, otherwise the end of what that page
  * counted. */
-static int read_counted(struct call *call, struct counted *counted,
-			bool is_first, struct error *err)
+static int read_counted(struct call *call, const struct links_query *q,
+			struct counted *counted, bool is_first,
+			struct error *err)
 {
 	int64_t to = counted->until * CIVIL_DAY,
 		from = to - 2 * DAYS * CIVIL_DAY;
@@ -434,11 +436,14 @@ static int read_counted(struct call *call, struct counted *counted,
 	counted->until = (uint32_t)(to / CIVIL_DAY);
 	if (is_first)
 		counted->until_hour = hours_until(to, &reading.last);
+	status = links_hours_limit(call, q, counted->until,
+				   &counted->until_hour, err);
 	counted->complete =
 		counted->until_hour == counted->until * 24 &&
 		published_days_complete_until(&days, from, &reading.last) >=
 			to * CLOCK_SECOND;
-	status = add_waiting(counted, &days, err);
+	if (status == 0)
+		status = add_waiting(counted, &days, err);
 	published_days_release(&days);
 	return status;
 }
@@ -458,7 +463,7 @@ static int set_days(struct call *call, struct links_query *q,
 	counted->until =
 		is_first ? (uint32_t)(now / CLOCK_DAY) : q->at.until_day;
 	counted->until_hour = q->at.until_hour;
-	if (read_counted(call, counted, is_first, err) < 0)
+	if (read_counted(call, q, counted, is_first, err) < 0)
 		return -1;
 	q->at.until_day = counted->until;
 	q->at.until_hour = counted->until_hour;

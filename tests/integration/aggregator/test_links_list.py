@@ -613,6 +613,14 @@ def test_today_is_counted_by_its_settled_hours(aggregator, archive, migrated, wo
     eventually(lambda: listed("boss") == ([("2", 6), ("1", 3)], hour, False),
                what="the hours to be counted")
     assert listed("acme") == ([("1", 3), ("2", 2)], hour, False)
+    assert made.stop() == 0
+
+    # More single clicks than that are not counted, since each page would read them.
+    made = aggregator(watermark_every="100ms", keys_file=str(path), raw_rows_max=10)
+    eventually(lambda: listed("boss") == ([("2", 6), ("1", 3)], hour, False),
+               what="the hours to be counted")
+    links, until, _ = listed("acme")
+    assert (links, until % DAY) == ([("2", 0), ("1", 0)], 0)
 
 
 @pytest.mark.proof
