@@ -28,7 +28,7 @@ struct freshness {
 	pthread_mutex_t lock;	     /* protects what follows */
 	struct fresh last;
 	struct copied_days days[COPIED_KINDS];
-	struct stale_list waiting; /* hours that are over and wait */
+	struct stale_list waiting; /* hours that wait */
 	bool known;
 };
 
@@ -40,14 +40,14 @@ struct reading {
 	bool changed; /* days were read */
 };
 
-/* Reads the hours that are over and wait. */
+/* The present hour is read, too: it may be over when the list is used. */
 static int read_waiting(const struct aggregator_settings *settings,
 			struct clickhouse *ch, const struct progress *last,
 			int64_t now, struct stale_list *ret, struct error *err)
 {
 	return progress_waiting_hours(
 		ch, promise_read_from(last, now, settings->progress_overlap), 0,
-		now / CLOCK_HOUR * CLOCK_HOUR / CLOCK_SECOND, ret, err);
+		UINT32_MAX, ret, err);
 }
 
 /* The hours that wait are read before the attempts, by the marks of the last
@@ -304,13 +304,17 @@ int freshness_days(struct freshness *f, enum copied which,
 	return status;
 }
 
-static bool has_waiting(const struct stale_list *hours, int64_t from,
-			int64_t to)
+/* Whether an hour that is over and touches [from, to) waits. */
+static bool has_waiting(const struct stale_list *hours, int64_t now_ms,
+			int64_t from, int64_t to)
 {
-	for (size_t i = 0; i < hours->count; i++)
-		if (hours->items[i].start < to &&
-		    hours->items[i].start + CLOCK_HOUR / CLOCK_SECOND > from)
+	for (size_t i = 0; i < hours->count; i++) {
+		int64_t start = hours->items[i].start;
+		int64_t end = start + CLOCK_HOUR / CLOCK_SECOND;
+
+		if (start < to && end > from && end * CLOCK_SECOND <= now_ms)
 			return true;
+	}
 	return false;
 }
 
@@ -325,7 +329,7 @@ int freshness_waits(struct freshness *f, struct clickhouse *ch, int64_t from,
 	pthread_mutex_lock(&f->lock);
 	usable = is_usable(f);
 	if (usable)
-		*ret = has_waiting(&f->waiting, from, to);
+		*ret = has_waiting(&f->waiting, fresh_now(&f->last), from, to);
 	pthread_mutex_unlock(&f->lock);
 	if (usable)
 		return 0;
@@ -334,7 +338,7 @@ int freshness_waits(struct freshness *f, struct clickhouse *ch, int64_t from,
 	    read_waiting(f->settings, ch, &last, clock.server_ms, &hours, err) <
 		    0)
 		return -1;
-	*ret = has_waiting(&hours, from, to);
+	*ret = has_waiting(&hours, clock.server_ms, from, to);
 	stale_list_release(&hours);
 	return 0;
 }
