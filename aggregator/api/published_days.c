@@ -33,9 +33,10 @@ static int add_day(struct published_days *days, const struct published_day *day,
 	return 0;
 }
 
-/* A row is: start, attempt, whether it was settled from the blocks that its
- * hours are published from, and whether it is held back at these.  Hours before
- * the watermark are published from all rows but those that wait. */
+/* A row is: start, attempt, whether it was settled after its hours and from the
+ * blocks that these are published from, and whether it is held back at these.
+ * Hours before the watermark are published from all rows but those that wait.
+ */
 static int take_day(void *arg, char **f, struct error *err)
 {
 	const struct days_reader *reader = arg;

@@ -1,7 +1,7 @@
-SELECT n_start, n_day, n_hours = if(n_day < n_dropped, (0, 0), n_from),
+SELECT n_start, n_day, n_hours = if(n_day < n_dropped, (0, 0), n_from) AND n_day >= n_latest,
     n_held > n_day AND n_hours = n_held_from
 FROM (
-    SELECT n_start, n_day, n_from, n_dropped, n_held, n_held_from, every,
+    SELECT n_start, n_day, n_from, n_dropped, n_held, n_held_from, n_latest, every,
         (arraySum(one -> if(one.1 >= n_dropped, one.2, 0), every),
             arraySum(one -> if(one.1 >= n_dropped, one.3, 0), every)) AS n_hours
     FROM (
@@ -11,6 +11,7 @@ FROM (
             maxIf(n_attempt, kind = 'dropped_day') AS n_dropped,
             maxIf(n_attempt, kind = 'held_day') AS n_held,
             maxIf((n_blocks, n_rows), kind = 'held_day') AS n_held_from,
+            maxIf(n_attempt, kind = 'hour') AS n_latest,
             groupArrayIf((n_attempt, n_blocks, n_rows), kind = 'hour') AS every
         FROM (
             SELECT kind, unit, max(attempt) AS n_attempt, argMax(blocks, attempt) AS n_blocks,

@@ -1,9 +1,9 @@
+#include "tests/unit/aggregator/progress_rows.h"
 #include "tests/unit/unit.h"
 
 #include "aggregator/api/published_days.h"
 
-#define DAY INT64_C(86400)
-#define MS  INT64_C(1000)
+#define MS INT64_C(1000)
 
 static struct published_days make_published_days(struct published_day *items,
 						 size_t count)
@@ -80,15 +80,78 @@ static void without_days_the_watermark_alone_tells(void **state)
 			 12 * DAY * MS);
 }
 
+/* Reads the day that begins at START, which is over. */
+static struct published_day read_day(struct settled *t)
+{
+	const struct days_reading reading = {
+		.last = {.complete_until = (START + DAY) * MS},
+		.now = (START + DAY) * MS};
+	struct published_days days;
+	struct published_day day;
+	struct error err = {0};
+
+	if (published_days_read(t->s.ch, START, START + DAY, &reading, &days,
+				&err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(days.count, 1);
+	day = days.items[0];
+	published_days_release(&days);
+	return day;
+}
+
+static void publish_day(struct settled *t, uint64_t attempt, uint64_t blocks,
+			uint64_t rows)
+{
+	publish_attempt(t, (struct published){"link_day", START, attempt,
+					      blocks, rows, false, 0});
+}
+
+/* An hour can be settled again from the same blocks, as by an operator. */
+static void a_day_is_complete_until_an_hour_is_settled_after_it(void **state)
+{
+	struct settled *t = *state;
+
+	report_block(t, HOUR_OF(3), 0, 6, 7);
+	publish_hour(t, HOUR_OF(3), 5, 1, 7);
+	publish_day(t, 6, 1, 7);
+	assert_true(read_day(t).complete);
+	assert_false(read_day(t).waiting);
+	publish_hour(t, HOUR_OF(3), 7, 1, 7);
+	assert_false(read_day(t).complete);
+	assert_true(read_day(t).waiting);
+	publish_day(t, 8, 1, 7);
+	assert_true(read_day(t).complete);
+}
+
+static void
+a_day_that_was_settled_from_other_blocks_than_its_hours_waits(void **state)
+{
+	struct settled *t = *state;
+
+	report_block(t, HOUR_OF(3), 0, 6, 7);
+	publish_hour(t, HOUR_OF(3), 5, 1, 7);
+	publish_day(t, 6, 1, 6);
+	assert_false(read_day(t).complete);
+	assert_true(read_day(t).waiting);
+	publish_attempt(
+		t, (struct published){"held_day", START, 7, 1, 7, false, 0});
+	assert_false(read_day(t).complete);
+	assert_false(read_day(t).waiting);
+}
+
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {
+	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			counts_are_complete_up_to_the_first_day_that_is_not),
 		cmocka_unit_test(
 			days_are_settled_up_to_the_last_that_is_published),
 		cmocka_unit_test(without_days_the_watermark_alone_tells),
+		SETTLED_TEST(
+			a_day_is_complete_until_an_hour_is_settled_after_it),
+		SETTLED_TEST(
+			a_day_that_was_settled_from_other_blocks_than_its_hours_waits),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, settled_open, settled_close);
 }
