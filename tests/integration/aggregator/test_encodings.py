@@ -74,7 +74,7 @@ def made(aggregator, migrated, tmp_path):  # noqa: F811
     made = aggregator(web_root=str(tmp_path))
     settled(made, len(rows))
     # No later answer differs.
-    eventually(lambda: ask_range(made)["complete_until"] and ask_range(made)["complete"])
+    eventually(lambda: json.loads(Answer(made, LONG).raw)["complete"], what="complete")
     return made
 
 
