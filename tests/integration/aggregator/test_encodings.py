@@ -7,8 +7,7 @@ import urllib.parse
 import pytest
 from backports import zstd
 
-from support.asking import (FROM, TO, aggregator, ask_range,  # noqa: F401
-                            settled)
+from support.asking import FROM, TO, aggregator, settled  # noqa: F401
 from support.clicks import instant, rfc3339, some_clicks
 from support.program import eventually
 
@@ -73,8 +72,12 @@ def made(aggregator, migrated, tmp_path):  # noqa: F811
     migrated.insert(rows)
     made = aggregator(web_root=str(tmp_path))
     settled(made, len(rows))
-    # No later answer differs.
-    eventually(lambda: json.loads(Answer(made, LONG).raw)["complete"], what="complete")
+
+    def stays():
+        """Returns whether no later answer differs."""
+        answer = json.loads(Answer(made, LONG).raw)
+        return answer["complete_until"] and answer["waiting"] is False
+    eventually(stays, what="that nothing waits")
     return made
 
 
