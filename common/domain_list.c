@@ -169,7 +169,7 @@ static int read_line(struct domain_list *list, const char *line, size_t len,
 		     struct error *err)
 {
 	const char *comment = memchr(line, '#', len);
-	struct listed_domain domain;
+	struct listed_domain domain = {.and_below = false};
 
 	if (comment)
 		len = (size_t)(comment - line);
