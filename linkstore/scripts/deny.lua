@@ -4,13 +4,12 @@
 -- seen: no two changes take less.  A host whose denial was lifted keeps the
 -- revision of that, so that programs find it.
 -- KEYS hosts changes    ARGV host, who, why; or host alone: lift
--- A lift gets a revision in any case: programs may have a denial that Redis lost.
 -- Replies {1, revision}, or {0, revision, value or ''}: it was so already.
 local value = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 local since = redis.call('ZSCORE', KEYS[2], ARGV[1])
 local last = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2] or '0'
 local denies = #ARGV > 1
-if since and denies and value ~= '' then return {0, since, value} end
+if since and (value ~= '') == denies then return {0, since, value} end
 if not string.match(last, '^%d+$') or tonumber(last) >= COUNT_MAX - 1 then
   error({err = 'DAMAGED a revision of ' .. KEYS[2] .. ' is damaged'})
 end
@@ -24,5 +23,4 @@ else
   redis.call('HDEL', KEYS[1], ARGV[1])
 end
 redis.call('ZADD', KEYS[2], revision, ARGV[1])
-if not denies and value == '' then return {0, revision, ''} end
 return {1, revision}
