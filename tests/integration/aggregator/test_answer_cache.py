@@ -41,8 +41,11 @@ def make(migrated, redis, program, proxy, clicks):
 
 
 def settled(made, clicks):
-    eventually(lambda: ask_range(made, interval="day")["total"]["events"] == len(clicks),
-               what=f"{len(clicks)} events settled")
+    """Waits until no later answer differs."""
+    def check():
+        answer = ask_range(made, interval="day")
+        return answer["total"]["events"] == len(clicks) and answer["waiting"] is False
+    eventually(check, what=f"{len(clicks)} events settled")
 
 
 def asked(proxy):

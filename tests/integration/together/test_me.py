@@ -63,9 +63,9 @@ def test_a_key_learns_what_it_may_do_and_nothing_of_others(api):
         {"name": "h8", "strategy": "hash", "code_length": 8}]
     assert crm["domains"] == [
         {"name": "main", "host": "sho.rt", "base_url": "https://sho.rt",
-         "default": True, "spaces": ["s7", "h8"]},
+         "default": True, "paused": False, "spaces": ["s7", "h8"]},
         {"name": "promo", "host": "promo.example",
-         "base_url": "https://promo.example:8443/go", "default": False,
+         "base_url": "https://promo.example:8443/go", "default": False, "paused": False,
          "spaces": ["h8"]}]
     assert crm["ttl"] == ["1h", "never"]
     ann = me(api, "ann")
