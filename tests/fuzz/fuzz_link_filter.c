@@ -15,7 +15,7 @@ static void check_parameter(const struct link_filter_params *p, size_t i,
 	const char *name = p->items[i].name + strlen("param_");
 
 	assert(p->items[i].value);
-	/* What is below a public suffix has no domains for the index. */
+	/* A host below a public suffix has no domains for the index. */
 	if (strcmp(name, "after") != 0 && strcmp(name, "url_host_domains") != 0)
 		assert(strstr(sql->data, name));
 }
