@@ -12,9 +12,8 @@
 #include "collector/enrich/utm.h"
 #include "common/clickhouse/rowbinary.h"
 #include "common/registrable_domain.h"
-#include "common/url_parts.h"
 #include "linkstore/link/names.h"
-#include "linkstore/url_blocks.h"
+#include "linkstore/visit/link_hosts.h"
 
 static void put_text(struct buf *row, const char *text)
 {
@@ -246,37 +245,25 @@ static void put_targets(struct buf *row, const Shortloop__Link *link)
 
 static int compare_domains(const void *a, const void *b)
 {
-	return strcmp(a, b);
-}
-
-/* Writes the domain of a web URL; returns the number of domains written. */
-static size_t write_domain(const char *url, char ret[HOST_TEXT_MAX])
-{
-	struct url_parts parts;
-	struct error ignored;
-
-	if (url_parts_read(&parts, url, strlen(url), &ignored) < 0 ||
-	    !parts.is_web)
-		return 0;
-	strcpy(ret, registrable_domain(&parts.host));
-	return 1;
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* Sorted, each once. */
 static void put_target_hosts(struct buf *row, const Shortloop__Link *link)
 {
-	char domains[LINK_URLS_MAX][HOST_TEXT_MAX];
-	char *texts[LINK_URLS_MAX];
-	const char *urls[LINK_URLS_MAX];
-	size_t url_count = link_urls(link, urls), count = 0, kept = 0;
+	struct host hosts[LINK_URLS_MAX];
+	const char *domains[LINK_URLS_MAX] = {NULL};
+	size_t count = link_hosts(link, hosts), kept = 0;
 
-	for (size_t i = 0; i < url_count; i++)
-		count += write_domain(urls[i], domains[count]);
+	for (size_t i = 0; i < count; i++)
+		domains[i] = registrable_domain(&hosts[i]);
 	qsort(domains, count, sizeof(*domains), compare_domains);
 	for (size_t i = 0; i < count; i++)
-		if (i == 0 || strcmp(domains[i], domains[i - 1]) != 0)
-			texts[kept++] = domains[i];
-	put_texts(row, texts, kept);
+		if (i == 0 || strcmp(domains[i], domains[kept - 1]) != 0)
+			domains[kept++] = domains[i];
+	rowbinary_count(row, kept);
+	for (size_t i = 0; i < kept; i++)
+		put_text(row, domains[i]);
 }
 
 static void put_whole_link(struct buf *row, const struct row_origin *origin,

@@ -2,46 +2,16 @@
 
 #include <string.h>
 
-#include "common/url_parts.h"
 #include "linkstore/denied_hosts_follower.h"
-#include "linkstore/url_blocks.h"
+#include "linkstore/visit/link_hosts.h"
 
-/* --- the hosts of a link -------------------------------------------------- */
-
-static bool has_line(const struct buf *lines, size_t from,
-		     const struct host *host)
-{
-	const char *at, *end;
-
-	if (lines->len == from)
-		return false;
-	at = lines->data + from;
-	end = lines->data + lines->len;
-	while (at < end) {
-		const char *line_end = memchr(at, '\n', (size_t)(end - at));
-
-		if ((size_t)(line_end - at) == host->len &&
-		    !memcmp(at, host->text, host->len))
-			return true;
-		at = line_end + 1;
-	}
-	return false;
-}
-
-/* Only web URLs have a host. */
 void denied_links_put_hosts(struct buf *out, const Shortloop__Link *link)
 {
-	const char *urls[LINK_URLS_MAX];
-	size_t count = link_urls(link, urls), from = out->len;
-	struct url_parts parts;
-	struct error ignored;
+	struct host hosts[LINK_URLS_MAX];
+	size_t count = link_hosts(link, hosts);
 
-	for (size_t i = 0; i < count && !out->failed; i++) {
-		if (url_parts_read(&parts, urls[i], strlen(urls[i]), &ignored) <
-			    0 ||
-		    !parts.is_web || has_line(out, from, &parts.host))
-			continue;
-		buf_append(out, parts.host.text, parts.host.len);
+	for (size_t i = 0; i < count; i++) {
+		buf_append(out, hosts[i].text, hosts[i].len);
 		buf_putc(out, '\n');
 	}
 }
