@@ -14,6 +14,7 @@
 #include "common/clock.h"
 #include "common/drop_const.h"
 #include "linkstore/link/edit.h"
+#include "linkstore/link/link_copy.h"
 
 static void on_found(void *arg, const struct link_answer *answer,
 		     const struct error *err);
@@ -158,27 +159,13 @@ static bool may_use_ttl(struct change *c)
 
 /* --- the next version ----------------------------------------------------- */
 
-/* Copies the link, which is valid only during the look-up's callback. */
-static Shortloop__Link *copy_link(const Shortloop__Link *link)
-{
-	size_t len = shortloop__link__get_packed_size(link);
-	uint8_t *packed = malloc(len ? len : 1);
-	Shortloop__Link *copy;
-
-	if (!packed)
-		return NULL;
-	shortloop__link__pack(link, packed);
-	copy = shortloop__link__unpack(NULL, len, packed);
-	free(packed);
-	return copy;
-}
-
+/* The versions are valid only during the look-up's callback. */
 static int keep_versions(struct change *c, const Shortloop__Link *before,
 			 const Shortloop__Link *after, struct error *err)
 {
 	change_free_versions(c);
-	c->before = copy_link(before);
-	c->after = copy_link(after);
+	c->before = link_copy(before);
+	c->after = link_copy(after);
 	return c->before && c->after ? 0 : error_set_nomem(err);
 }
 

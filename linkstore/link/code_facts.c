@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "linkstore/command.h"
+#include "linkstore/link/link_copy.h"
 
 struct facts_reading {
 	struct redis_async *redis;
@@ -91,21 +92,6 @@ static void read_marker(struct facts_reading *r)
 		finish_reading(r, &err);
 }
 
-/* Returns NULL if memory runs out. */
-static Shortloop__Link *copy_link(const Shortloop__Link *link)
-{
-	size_t len = shortloop__link__get_packed_size(link);
-	uint8_t *bytes = malloc(len + 1);
-	Shortloop__Link *copy;
-
-	if (!bytes)
-		return NULL;
-	shortloop__link__pack(link, bytes);
-	copy = shortloop__link__unpack(NULL, len, bytes);
-	free(bytes);
-	return copy;
-}
-
 static void on_link(void *arg, const struct link_answer *answer,
 		    const struct error *err)
 {
@@ -115,7 +101,7 @@ static void on_link(void *arg, const struct link_answer *answer,
 	if (!err) {
 		r->facts.answer = *answer;
 		if (answer->link)
-			r->link = copy_link(answer->link);
+			r->link = link_copy(answer->link);
 		r->facts.answer.link = r->link;
 	}
 	if (!err && answer->link && !r->link) {

@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "common/drop_const.h"
 #include "linkstore/link/edit.h"
+#include "linkstore/link/link_copy.h"
 #include "tests/unit/allocator/link_world.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -23,21 +24,6 @@ static const struct link_rules *some_rules(void)
 	if (!world.store && link_world_open(&world, &err) < 0)
 		abort();
 	return &world.defaults.rules;
-}
-
-static Shortloop__Link *read_back(const Shortloop__Link *link)
-{
-	size_t len = shortloop__link__get_packed_size(link);
-	uint8_t *packed = malloc(len ? len : 1);
-	Shortloop__Link *copy;
-
-	if (!packed)
-		abort();
-	shortloop__link__pack(link, packed);
-	copy = shortloop__link__unpack(NULL, len, packed);
-	free(packed);
-	assert(copy);
-	return copy;
 }
 
 static void check_shown(const Shortloop__Link *link)
@@ -85,7 +71,8 @@ static void edit_link(const struct link_patch *patch)
 	assert(*after.url && strlen(after.url) <= LINK_URL_MAX);
 	assert(after.n_targets <= LINK_TARGETS_MAX);
 	assert(after.state != SHORTLOOP__LINK_STATE__LINK_DELETED);
-	stored = read_back(&after);
+	stored = link_copy(&after);
+	assert(stored);
 	check_shown(stored);
 	shortloop__link__free_unpacked(stored, NULL);
 }
