@@ -75,28 +75,7 @@ int kafka_consumer_ask_partitions(struct kafka_consumer *c, const char *topic,
 				  int timeout_ms, uint32_t *ret_count,
 				  struct error *err)
 {
-	const struct rd_kafka_metadata *metadata = NULL;
-	rd_kafka_topic_t *handle = rd_kafka_topic_new(c->rk, topic, NULL);
-	rd_kafka_resp_err_t code;
-
-	if (!handle)
-		return error_set_retriable(
-			err, ERROR_REMOTE, "kafka: topic %s: %s", topic,
-			rd_kafka_err2str(rd_kafka_last_error()));
-	code = rd_kafka_metadata(c->rk, 0, handle, &metadata, timeout_ms);
-	if (!code && metadata->topic_cnt != 1)
-		code = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
-	else if (!code)
-		code = metadata->topics[0].err;
-	if (!code)
-		*ret_count = (uint32_t)metadata->topics[0].partition_cnt;
-	if (metadata)
-		rd_kafka_metadata_destroy(metadata);
-	rd_kafka_topic_destroy(handle);
-	if (!code)
-		return 0;
-	return error_set_retriable(err, ERROR_REMOTE, "kafka: topic %s: %s",
-				   topic, rd_kafka_err2str(code));
+	return kafka_count_partitions(c->rk, topic, timeout_ms, ret_count, err);
 }
 
 /* The log ends of all held partitions, as offsets in the list; NULL: none is

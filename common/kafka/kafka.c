@@ -276,3 +276,32 @@ kafka_one_partition(const char *topic, int32_t partition, int64_t offset)
 		offset;
 	return list;
 }
+
+int kafka_set_topic_error(const char *topic, rd_kafka_resp_err_t code,
+			  struct error *err)
+{
+	return error_set_retriable(err, ERROR_REMOTE, "kafka: topic %s: %s",
+				   topic, rd_kafka_err2str(code));
+}
+
+int kafka_count_partitions(rd_kafka_t *rk, const char *topic, int timeout_ms,
+			   uint32_t *ret_count, struct error *err)
+{
+	const struct rd_kafka_metadata *metadata = NULL;
+	rd_kafka_topic_t *handle = rd_kafka_topic_new(rk, topic, NULL);
+	rd_kafka_resp_err_t code;
+
+	if (!handle)
+		return kafka_set_topic_error(topic, rd_kafka_last_error(), err);
+	code = rd_kafka_metadata(rk, 0, handle, &metadata, timeout_ms);
+	if (!code && metadata->topic_cnt != 1)
+		code = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+	else if (!code)
+		code = metadata->topics[0].err;
+	if (!code)
+		*ret_count = (uint32_t)metadata->topics[0].partition_cnt;
+	if (metadata)
+		rd_kafka_metadata_destroy(metadata);
+	rd_kafka_topic_destroy(handle);
+	return code ? kafka_set_topic_error(topic, code, err) : 0;
+}

@@ -67,6 +67,14 @@ bool kafka_option_is_given(const struct kafka_config *config, const char *name);
 rd_kafka_topic_partition_list_t *
 kafka_one_partition(const char *topic, int32_t partition, int64_t offset);
 
+/* Sets the retriable error "kafka: topic <topic>: <reason>"; returns -1. */
+int kafka_set_topic_error(const char *topic, rd_kafka_resp_err_t code,
+			  struct error *err);
+
+/* Asks the brokers how many partitions the topic has. */
+int kafka_count_partitions(rd_kafka_t *rk, const char *topic, int timeout_ms,
+			   uint32_t *ret_count, struct error *err);
+
 /*
  * Called when the brokers go away or come back, and when the reason changes.
  * The state starts as down and is first reported within a few seconds.
