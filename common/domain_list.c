@@ -164,6 +164,17 @@ void listed_domain_put(const struct listed_domain *domain,
 		 domain->host.text);
 }
 
+int listed_domain_normalise(const char *text, char ret[DOMAIN_TEXT_MAX],
+			    struct error *err)
+{
+	struct listed_domain domain = {.and_below = false};
+
+	if (listed_domain_parse(text, strlen(text), &domain, err) < 0)
+		return -1;
+	listed_domain_put(&domain, ret);
+	return 0;
+}
+
 /* Returns 1 for a domain, 0 for a blank or a comment. */
 static int read_line(struct domain_list *list, const char *line, size_t len,
 		     struct error *err)

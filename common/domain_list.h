@@ -42,6 +42,9 @@ int listed_domain_parse(const char *text, size_t len, struct listed_domain *ret,
 /* Writes it in its one form: lower case, A-labels. */
 void listed_domain_put(const struct listed_domain *domain,
 		       char ret[DOMAIN_TEXT_MAX]);
+/* Parses a text and writes the domain in that form. */
+int listed_domain_normalise(const char *text, char ret[DOMAIN_TEXT_MAX],
+			    struct error *err);
 
 struct domain_list;
 

@@ -24,12 +24,9 @@ static int set_host(struct link_filter *f, const struct url_param *param,
 		    struct error *err)
 {
 	const char *text = f->host;
-	struct listed_domain domain;
 
-	if (listed_domain_parse(param->value, strlen(param->value), &domain,
-				err) < 0)
+	if (listed_domain_normalise(param->value, f->host, err) < 0)
 		return error_wrap(err, "url_host");
-	listed_domain_put(&domain, f->host);
 	f->hosts = domain_list_of(&text, 1, err);
 	return f->hosts ? 0 : -1;
 }

@@ -224,11 +224,9 @@ static int read_host(struct links_query *q, const char *value,
 		     struct error *err)
 {
 	char text[DOMAIN_TEXT_MAX];
-	struct listed_domain domain;
 
-	if (listed_domain_parse(value, strlen(value), &domain, err) < 0)
+	if (listed_domain_normalise(value, text, err) < 0)
 		return error_wrap(err, "url_host");
-	listed_domain_put(&domain, text);
 	q->filters[LINKS_HOST] = strdup(text);
 	return q->filters[LINKS_HOST] ? 0 : error_set_nomem(err);
 }
