@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aggregator/settle/promise.h"
 #include "aggregator/settle/table_state.h"
+#include "aggregator/settle/waiting.h"
 #include "aggregator/zone/civil.h"
 #include "common/clock.h"
 #include "common/periodic.h"
@@ -40,16 +40,6 @@ struct reading {
 	bool changed; /* days were read */
 };
 
-/* The present hour is read, too: it may be over when the list is used. */
-static int read_waiting(const struct aggregator_settings *settings,
-			struct clickhouse *ch, const struct progress *last,
-			int64_t now, struct stale_list *ret, struct error *err)
-{
-	return progress_waiting_hours(
-		ch, promise_read_from(last, now, settings->progress_overlap), 0,
-		UINT32_MAX, ret, err);
-}
-
 /* The hours that wait are read before the attempts, by the marks of the last
  * reading. */
 static int search_waiting(struct freshness *f, struct stale_list *ret,
@@ -60,13 +50,13 @@ static int search_waiting(struct freshness *f, struct stale_list *ret,
 	struct server_clock clock;
 
 	if (f->known)
-		return read_waiting(f->settings, f->ch, &last->published,
-				    fresh_now(last), ret, err);
+		return waiting_list_hours(f->ch, f->settings, &last->published,
+					  fresh_now(last), ret, err);
 	if (settling_read_clock(f->ch, &clock, err) < 0 ||
 	    progress_read_last(f->ch, &published, err) < 0)
 		return -1;
-	return read_waiting(f->settings, f->ch, &published, clock.server_ms,
-			    ret, err);
+	return waiting_list_hours(f->ch, f->settings, &published,
+				  clock.server_ms, ret, err);
 }
 
 /* Nothing waits while the tables are as they were when nothing waited: time
@@ -335,8 +325,8 @@ int freshness_waits(struct freshness *f, struct clickhouse *ch, int64_t from,
 		return 0;
 	if (settling_read_clock(ch, &clock, err) < 0 ||
 	    progress_read_last(ch, &last, err) < 0 ||
-	    read_waiting(f->settings, ch, &last, clock.server_ms, &hours, err) <
-		    0)
+	    waiting_list_hours(ch, f->settings, &last, clock.server_ms, &hours,
+			       err) < 0)
 		return -1;
 	*ret = has_waiting(&hours, clock.server_ms, from, to);
 	stale_list_release(&hours);

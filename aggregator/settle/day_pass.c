@@ -9,9 +9,9 @@
 #include "aggregator/settle/day_settlement.h"
 #include "aggregator/settle/drop.h"
 #include "aggregator/settle/drop_months.h"
-#include "aggregator/settle/promise.h"
 #include "aggregator/settle/superseded.h"
 #include "aggregator/settle/table_state.h"
+#include "aggregator/settle/waiting.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
@@ -157,14 +157,12 @@ static int drop_early(struct day_pass *p, const struct progress *last,
 		      struct error *err)
 {
 	const struct settling *s = &p->settling;
-	int64_t since = promise_read_from(last, settling_now(s),
-					  s->settings->progress_overlap);
 	struct stale_list waiting = {0};
 	bool silent = false;
 
 	if (read_silence(s, corrected_since, &silent, err) < 0 ||
-	    progress_waiting_hours(s->ch, since, 0, UINT32_MAX, &waiting, err) <
-		    0)
+	    waiting_list_hours(s->ch, s->settings, last, settling_now(s),
+			       &waiting, err) < 0)
 		return -1;
 	keep_due(p, days, &waiting, silent);
 	stale_list_release(&waiting);

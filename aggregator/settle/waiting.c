@@ -62,6 +62,16 @@ static int read_lately(struct clickhouse *ch, int64_t now,
 			       err);
 }
 
+int waiting_list_hours(struct clickhouse *ch,
+		       const struct aggregator_settings *settings,
+		       const struct progress *last, int64_t now,
+		       struct stale_list *ret, struct error *err)
+{
+	return progress_waiting_hours(
+		ch, promise_read_from(last, now, settings->progress_overlap), 0,
+		UINT32_MAX, ret, err);
+}
+
 int waiting_read(struct clickhouse *ch,
 		 const struct aggregator_settings *settings,
 		 const struct progress *last, int64_t now,
@@ -70,13 +80,11 @@ int waiting_read(struct clickhouse *ch,
 	const struct days_due due = {.closed_before = now - settings->day_grace,
 				     .not_since = PROGRESS_LAST,
 				     .corrected_since = PROGRESS_LAST};
-	int64_t since =
-		promise_read_from(last, now, settings->progress_overlap);
 	struct stale_list list;
 
 	for (size_t i = 0; i < WAITING_UNITS; i++)
 		ret[i] = (struct waiting){0};
-	if (progress_waiting_hours(ch, since, 0, UINT32_MAX, &list, err) < 0)
+	if (waiting_list_hours(ch, settings, last, now, &list, err) < 0)
 		return -1;
 	set_list(&ret[WAITING_HOURS], &list);
 	if (progress_stale_days(ch, &due, false, &list, err) < 0)

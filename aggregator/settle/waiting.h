@@ -33,8 +33,17 @@ struct waiting {
 };
 
 /*
- * Reads both; what is held back does not wait.  `last` was read before, `now`
- * is ClickHouse's clock (ms since 1970).
+ * Lists all hours that wait (progress_waiting_hours).
+ * `last` was read before, `now` is ClickHouse's clock (ms since 1970).  The
+ * present hour is listed, too: it may be over when the list is used.
+ */
+int waiting_list_hours(struct clickhouse *ch,
+		       const struct aggregator_settings *settings,
+		       const struct progress *last, int64_t now,
+		       struct stale_list *ret, struct error *err);
+
+/*
+ * Reads both; what is held back does not wait.  `last` and `now` are as above.
  */
 int waiting_read(struct clickhouse *ch,
 		 const struct aggregator_settings *settings,
