@@ -13,7 +13,9 @@
 
 #define REVISION_BYTES 8
 
-#define MEMORY_LIMIT_EXCEEDED 241 /* an error of ClickHouse */
+/* Errors of ClickHouse. */
+#define TOO_MANY_ROWS	      158
+#define MEMORY_LIMIT_EXCEEDED 241
 /* 0.0081 is no exact double, and 17 digits would show that. */
 #define JSON_FORMAT (JSON_COMPACT | JSON_REAL_PRECISION(6))
 
@@ -178,6 +180,11 @@ int call_check_rows(struct call *call, int64_t from, struct error *err)
 			 "link, and of all links by one settled dimension, "
 			 "without filters",
 			 rfc3339_format(first * 1000, text));
+}
+
+bool call_exceeded_rows(const struct call *call)
+{
+	return clickhouse_last_code(call->ch) == TOO_MANY_ROWS;
 }
 
 void call_explain_memory(struct call *call, const char *text, struct error *err)

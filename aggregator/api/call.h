@@ -88,6 +88,10 @@ int call_check_counts(struct call *call, int64_t from, struct error *err);
  * or 0 if none were dropped. */
 int call_counts_from(struct call *call, int64_t *ret, struct error *err);
 
+/* Returns whether the last query failed because it would have read more rows
+ * than its max_rows_to_read. */
+bool call_exceeded_rows(const struct call *call);
+
 /* For the error of a query: if it took too much memory, the caller sees `text`,
  * which says what takes less. */
 void call_explain_memory(struct call *call, const char *text,

@@ -7,8 +7,6 @@
 #include "common/clickhouse/rows.h"
 #include "common/clickhouse/statement.h"
 
-#define TOO_MANY_ROWS 158
-
 static int count_rows(struct call *call, const struct caller_params *caller,
 		      uint32_t until_day, uint32_t until_hour,
 		      struct error *err)
@@ -53,7 +51,7 @@ int links_hours_limit(struct call *call, const struct links_query *q,
 	status = caller_params_fill(&caller, q->bounds, err);
 	if (status == 0)
 		status = count_rows(call, &caller, until_day, *until_hour, err);
-	if (status < 0 && clickhouse_last_code(call->ch) == TOO_MANY_ROWS) {
+	if (status < 0 && call_exceeded_rows(call)) {
 		*err = (struct error){0};
 		*until_hour = until_day * 24;
 		status = 0;

@@ -95,8 +95,8 @@ static int count_rows(struct call *call, const struct question *q,
 		question_params_rows(n, most + ROWS_BESIDE);
 	status = clickhouse_numbers(call->ch, sql, n->items, ret, 1, err);
 	question_params_cut(n, count);
-	if (bounded && (status < 0 ? question_params_exceeded(call)
-				   : *ret > (uint64_t)most))
+	if (bounded &&
+	    (status < 0 ? call_exceeded_rows(call) : *ret > (uint64_t)most))
 		return question_params_refuse(
 			call, "without filters and groups", err);
 	return status;
@@ -327,7 +327,7 @@ static int try_few_rows(struct call *call, const struct question *q,
 	status = query_click_counts(call, sql, n, a, err);
 	question_params_cut(n, count);
 	*ret_done = status == 0 && a->total.events <= (uint64_t)most;
-	if (*ret_done || (status < 0 && !question_params_exceeded(call)))
+	if (*ret_done || (status < 0 && !call_exceeded_rows(call)))
 		return status;
 	clicks_answer_clear_groups(a);
 	*err = (struct error){0};
@@ -404,7 +404,7 @@ static int fetch_many_rows(struct call *call, const struct question *q,
 	*ret_done = true;
 	if (status == 0) {
 		status = query_click_counts(call, &sql, &n, a, err);
-		*ret_done = status == 0 || !question_params_exceeded(call);
+		*ret_done = status == 0 || !call_exceeded_rows(call);
 	}
 	buf_free(&sql);
 	question_params_release(&n);

@@ -3,9 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* ClickHouse's exception: max_rows_to_read is exceeded. */
-#define TOO_MANY_ROWS 158
-
 /* Rows that may be read in addition: those in the granules of events that may
  * have been sent twice. */
 #define MARKED_BESIDE INT64_C(50000000)
@@ -121,11 +118,6 @@ int question_params_bound(struct question_params *p, const struct call *call,
 	return status;
 }
 
-bool question_params_exceeded(const struct call *call)
-{
-	return clickhouse_last_code(call->ch) == TOO_MANY_ROWS;
-}
-
 int question_params_refuse(const struct call *call, const char *instead,
 			   struct error *err)
 {
@@ -140,6 +132,6 @@ int question_params_refuse(const struct call *call, const char *instead,
 
 void question_params_explain(const struct call *call, struct error *err)
 {
-	if (question_params_exceeded(call))
+	if (call_exceeded_rows(call))
 		(void)question_params_refuse(call, "of one link", err);
 }

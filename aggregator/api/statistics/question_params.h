@@ -70,10 +70,6 @@ int question_params_owners(struct question_params *p, const struct call *call,
 int question_params_bound(struct question_params *p, const struct call *call,
 			  int64_t most, struct error *err);
 
-/* Returns whether the last query failed because it would have read more rows.
- */
-bool question_params_exceeded(const struct call *call);
-
 /* Returns ERROR_INPUT: there are more rows than raw_rows_max; `instead` ends
  * "ask for a shorter range, or ". */
 int question_params_refuse(const struct call *call, const char *instead,
