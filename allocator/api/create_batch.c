@@ -59,7 +59,6 @@ static struct metric *outcome_of_creation(const struct batches *all,
 static void count_refused(struct running_batch *b, int status)
 {
 	const struct batches *all = batch_all(b);
-
 	const struct creation_metrics *m = all->creation->metrics;
 
 	if (status == 403 || status == 408 || status == 429)
