@@ -242,8 +242,8 @@ int progress_waiting_hours(struct clickhouse *ch, int64_t since_ms,
 	snprintf(since, sizeof(since), "%" PRId64, since_ms);
 	snprintf(first, sizeof(first), "%" PRId64, from);
 	snprintf(end, sizeof(end), "%" PRId64, to);
-	/* With the first time all reports are compared, also those made while a
-	 * clock was back; others as in a pass of the settler. */
+	/* All reports are compared if the time is 0, also those made while a
+	 * clock was back; otherwise as many as in a pass of the settler. */
 	hours_params_fill(&params, some, 3, since_ms ? INT64_MAX : 0);
 	if (has_reports(ch, params.items, &any, err) < 0 ||
 	    (any && read_stale(ch, sql, params.items, "nnnnnnnn",

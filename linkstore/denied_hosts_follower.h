@@ -24,7 +24,7 @@
 #include "common/versions.h"
 #include "linkstore/linkstore.h"
 
-/* With the time that a poll takes, well within the promised second. */
+/* The interval and the time of a poll are well within the promised second. */
 #define DENIED_POLL_MS	250
 #define DENIED_AWAIT_MS 3000 /* for a Redis that hangs */
 

@@ -19,10 +19,11 @@
 struct published_day {
 	int64_t start;	  /* seconds since 1970, UTC */
 	uint64_t attempt; /* 0: hours of it are published, the day is not */
-	/* Its counts are those of its hours, none of which was settled later,
-	 * the watermark has passed it, and none of its reported rows waits. */
+	/* The day's counts are those of its hours, none of which was settled
+	 * later, the watermark has passed it, and none of its reported rows
+	 * waits. */
 	bool complete;
-	/* It is over, and its counts lack what has been reported of it. */
+	/* The day is over, and its counts lack what has been reported of it. */
 	bool waiting;
 };
 

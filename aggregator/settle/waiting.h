@@ -24,8 +24,8 @@ extern const char *const waiting_names[WAITING_UNITS];
 struct waiting {
 	uint64_t count;
 	int64_t oldest; /* start, seconds since 1970; 0: none waits */
-	/* Those that were over for an hour and were settled in the last ten
-	 * minutes, by the hour; 0: not known. */
+	/* The number that were over for an hour and were settled in the last
+	 * ten minutes, by the hour; 0: not known. */
 	double per_hour;
 	/* When none will wait, at that rate (ms since 1970); 0: none waits, or
 	 * it is not known. */

@@ -32,7 +32,7 @@ static void put_ttl_names(struct buf *out, const struct linkstore *store,
 	buf_putc(out, ']');
 }
 
-/* Without a limit nothing is counted: null. */
+/* Nothing is counted, and null is written, if there is no limit. */
 static void put_limit(struct buf *out, const char *member,
 		      const struct quota_rule *rule, int64_t used, int64_t ends)
 {

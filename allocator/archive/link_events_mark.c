@@ -8,10 +8,9 @@
 
 #define ASK_MS 5000 /* the timeout of a query to the brokers */
 
-/* By partition. */
 struct link_events_mark {
 	const char *topic;
-	int64_t *ends, *stored;
+	int64_t *ends, *stored; /* by partition */
 	size_t count;
 };
 

@@ -32,8 +32,8 @@ struct link_blocker *link_blocker_new(struct app *app,
  * accepted. */
 void link_blocker_free(struct link_blocker *b);
 
-/* From now on, links that lead to this domain are blocked: a listed domain in
- * its one form. */
+/* Sets the domain whose links are blocked from now on: a listed domain in its
+ * one form. */
 int link_blocker_set_domain(struct link_blocker *b, const char *domain,
 			    struct error *err);
 

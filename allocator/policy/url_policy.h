@@ -60,7 +60,7 @@ void url_policy_free(struct url_policy *policy); /* NULL accepted */
 const struct setting_strings *
 url_policy_app_schemes(const struct url_policy *policy);
 
-/* From now on, the denied hosts are refused, too: `versions` of
+/* Sets the denied hosts, which are refused from now on, too: `versions` of
  * linkstore/denied_hosts_follower.h, which must outlive the policy's checks.
  * Called before other threads check. */
 void url_policy_follow(struct url_policy *policy, struct versions *denied);

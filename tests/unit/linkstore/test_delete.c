@@ -284,7 +284,7 @@ static void a_paused_link_ends_as_a_live_one(void **state)
 	assert_int_equal(read.outcome, LINK_OUTCOME_PAUSED);
 	assert_false(read.renew);
 	await_release(&read.link);
-	/* It comes back as it was deleted: paused. */
+	/* The link comes back as it was deleted: paused. */
 	delete_link(f, &t);
 	restore_link(f, &t);
 	read = read_link(f, &t);
