@@ -2,23 +2,12 @@
  * says what is done with which link. */
 #include <assert.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "allocator/batch/edit_line.h"
 #include "tests/unit/allocator/link_world.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const struct link_rules *some_rules(void)
-{
-	static struct link_world world;
-	struct error err = {0};
-
-	if (!world.store && link_world_open(&world, &err) < 0)
-		abort();
-	return &world.defaults.rules;
-}
 
 static void check_edit(const struct edit_line *line)
 {
@@ -38,7 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct edit_line line;
 	struct error err = {0};
 
-	if (edit_line_parse(&line, some_rules(), text, &err) < 0)
+	if (edit_line_parse(&line, &link_world_lasting()->defaults.rules, text,
+			    &err) < 0)
 		assert(err.code == ERROR_INPUT && err.text[0]);
 	else
 		check_edit(&line);

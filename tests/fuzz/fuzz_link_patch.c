@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "allocator/link/link_patch.h"
@@ -15,16 +14,6 @@
 #include "tests/unit/allocator/link_world.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const struct link_rules *some_rules(void)
-{
-	static struct link_world world;
-	struct error err = {0};
-
-	if (!world.store && link_world_open(&world, &err) < 0)
-		abort();
-	return &world.defaults.rules;
-}
 
 static void check_shown(const Shortloop__Link *link)
 {
@@ -83,7 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct link_patch patch;
 	struct error err = {0};
 
-	if (link_patch_parse(&patch, some_rules(), body, &err) < 0)
+	if (link_patch_parse(&patch, &link_world_lasting()->defaults.rules,
+			     body, &err) < 0)
 		assert(err.code == ERROR_INPUT && err.text[0]);
 	else
 		edit_link(&patch);

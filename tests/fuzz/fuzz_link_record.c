@@ -5,7 +5,6 @@
  */
 #include <assert.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "allocator/audit/audit_line.h"
@@ -16,16 +15,6 @@
 #include "tests/unit/allocator/link_world.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const struct link_world *some_world(void)
-{
-	static struct link_world world;
-	struct error err = {0};
-
-	if (!world.store && link_world_open(&world, &err) < 0)
-		abort();
-	return &world;
-}
 
 /* Expects "Location: ...", and at most two lines of ours. */
 static void check_lines(const struct cached_link *link)
@@ -96,7 +85,7 @@ static void show_and_audit_link(const struct link_world *w,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct link_world *w = some_world();
+	const struct link_world *w = link_world_lasting();
 	Shortloop__Link *link = shortloop__link__unpack(NULL, size, data);
 
 	if (!link)

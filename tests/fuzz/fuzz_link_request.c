@@ -3,23 +3,12 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "allocator/link/link_request.h"
 #include "tests/unit/allocator/link_world.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const struct link_defaults *some_defaults(void)
-{
-	static struct link_world world;
-	struct error err = {0};
-
-	if (!world.store && link_world_open(&world, &err) < 0)
-		abort();
-	return &world.defaults;
-}
 
 /* A page opens only schemes that link_world lists, or a URL Link; a redirector
  * without pages redirects to https. */
@@ -48,8 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct link_request request;
 	struct error err = {0};
 
-	if (link_request_parse(&request, some_defaults(), &caller, body, &err) <
-	    0) {
+	if (link_request_parse(&request, &link_world_lasting()->defaults,
+			       &caller, body, &err) < 0) {
 		assert(err.text[0]);
 		assert(err.code == ERROR_INPUT ||
 		       (err.code == ERROR_NOT_OWNER &&

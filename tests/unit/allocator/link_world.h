@@ -85,4 +85,15 @@ static inline void link_world_close(struct link_world *w)
 	linkstore_free(w->store);
 }
 
+/* Returns the world of a program that needs one until its end. */
+static inline const struct link_world *link_world_lasting(void)
+{
+	static struct link_world world;
+	struct error err = {0};
+
+	if (!world.store && link_world_open(&world, &err) < 0)
+		abort();
+	return &world;
+}
+
 #endif

@@ -1,32 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "allocator/batch/edit_line.h"
 #include "common/clock.h"
 #include "common/drop_const.h"
-#include "tests/unit/allocator/link_world.h"
-
-static struct link_world world;
-
-static int set_up(void **state)
-{
-	struct error err = {0};
-
-	(void)state;
-	return link_world_open(&world, &err);
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	link_world_close(&world);
-	return 0;
-}
+#include "tests/unit/allocator/link_world_fixture.h"
 
 static int parse_edit(struct edit_line *line, const char *text,
 		      struct error *err)

@@ -1,31 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "allocator/link/link_patch.h"
 #include "common/drop_const.h"
-#include "tests/unit/allocator/link_world.h"
-
-static struct link_world world;
-
-static int set_up(void **state)
-{
-	struct error err = {0};
-
-	(void)state;
-	return link_world_open(&world, &err);
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	link_world_close(&world);
-	return 0;
-}
+#include "tests/unit/allocator/link_world_fixture.h"
 
 static Shortloop__Link some_link(void)
 {
@@ -147,9 +122,6 @@ static void what_cannot_be_edited_is_refused(void **state)
 	assert_refused("{\"state\":\"deleted\"}", "live, paused or blocked");
 	assert_refused("[]", "not a JSON object");
 }
-
-#define WITH_STORE(test)                                                       \
-	cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {

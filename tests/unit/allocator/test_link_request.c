@@ -1,30 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "allocator/link/link_request.h"
-#include "tests/unit/allocator/link_world.h"
-
-static struct link_world world;
-
-static int set_up(void **state)
-{
-	struct error err = {0};
-
-	(void)state;
-	return link_world_open(&world, &err);
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	link_world_close(&world);
-	return 0;
-}
+#include "tests/unit/allocator/link_world_fixture.h"
 
 static int parse_link_body(struct link_request *request, const char *body,
 			   struct error *err)
@@ -473,9 +448,6 @@ static void a_link_of_no_domain_is_of_the_default_one(void **state)
 		       "\"domain\":\"other\"}",
 		       "domain: expected one of main");
 }
-
-#define WITH_STORE(test)                                                       \
-	cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
