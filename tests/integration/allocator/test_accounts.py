@@ -12,7 +12,8 @@ from support.allocator import events_of, problem
 from support.batch import batch
 from support.program import eventually
 from support.protobuf import message
-from support.spaces import USUAL, aliases, hashes, sequence, snowflakes
+from support.spaces import (
+    USUAL, aliases, fields_of, hashes, sequence, snowflakes)
 
 Link = message("link.proto", "shortloop.Link")
 LOGIN = "https://bank.example/login"
@@ -45,32 +46,12 @@ LINKS_SECTION = {**USUAL, "ttl_classes": ["1h", "never"], "spaces": [
     aliases(number=5)]}
 
 
-@pytest.fixture
-def api(redis, topic, links_config, create_space, start):
-    for each in links_config["spaces"]:
-        status, output = create_space(name=each["name"])
-        assert status == 0, output
-    made = start(topic)
-    made.topic = topic
-    return made
-
-
 def make(api, key, status=201, idem=None, **fields):
     answer = api.call("POST", "/v1/links", key,
                       json={"url": LOGIN, "ttl": "1h", **fields},
                       headers={"Idempotency-Key": idem} if idem else {})
     assert answer.status_code == status, answer.text
     return answer.json()
-
-
-# Returns the fields of a create for each strategy; an alias is new each time.
-def fields_of(strategy):
-    return {"sequence": lambda: {"space": "s7"},
-            "hash": lambda: {"space": "h6"},
-            "md5": lambda: {"space": "old8"},
-            "snowflake": lambda: {"space": "flakes"},
-            "alias": lambda: {"code": "my-" + uuid.uuid4().hex[:12]},
-            }[strategy]()
 
 
 STRATEGIES = ["sequence", "hash", "md5", "snowflake", "alias"]

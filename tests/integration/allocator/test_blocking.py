@@ -10,7 +10,8 @@ from support.allocator import *  # noqa: F401,F403
 from support.allocator import problem
 from support.batch import batch
 from support.program import eventually
-from support.spaces import USUAL, aliases, hashes, sequence, snowflakes
+from support.spaces import (
+    USUAL, aliases, every_strategy, fields_of, hashes, sequence, snowflakes)
 
 BAD = "https://bad.example/login"
 
@@ -34,26 +35,6 @@ LINKS_SECTION = {**USUAL, "ttl_classes": ["2s", "1h", "never"], "hold_max": "2s"
 def more_sections(workdir):
     return {"allocator": {"audit_file": str(workdir / "audit.jsonl"),
                           "url_schemes": ["myapp"]}}
-
-
-@pytest.fixture
-def api(redis, topic, links_config, create_space, start):
-    for each in links_config["spaces"]:
-        status, output = create_space(name=each["name"])
-        assert status == 0, output
-    made = start(topic)
-    made.topic = topic
-    return made
-
-
-def fields_of(strategy):
-    return {"sequence": {"space": "s7"}, "hash": {"space": "h6"},
-            "snowflake": {"space": "flakes"},
-            "alias": {"code": "my-" + uuid.uuid4().hex[:12]}}[strategy]
-
-
-every_strategy = pytest.mark.parametrize(
-    "strategy", ["sequence", "hash", "snowflake", "alias"])
 
 
 def ask(api, key="mallory", idem=None, **fields):

@@ -32,13 +32,6 @@ def keys_file(keys_file):
     return keys_file
 
 
-@pytest.fixture
-def api(redis, topic, links_config, create_space, start, keys_file):
-    for each in links_config["spaces"]:
-        assert create_space(name=each["name"])[0] == 0
-    return start(topic)
-
-
 def options(api, key, **headers):
     answer = api.call("GET", "/v1/options", key, headers=headers)
     assert answer.status_code == 200, answer.text

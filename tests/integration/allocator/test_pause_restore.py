@@ -1,14 +1,14 @@
 """A link that its owner pauses, and a deleted link that comes back."""
 import json
 import signal
-import uuid
 
 import pytest
 
 from support.allocator import *  # noqa: F401,F403
 from support.allocator import URL, events_of, problem
 from support.program import eventually
-from support.spaces import USUAL, aliases, hashes, sequence, snowflakes
+from support.spaces import (
+    USUAL, aliases, every_strategy, fields_of, hashes, sequence, snowflakes)
 
 KEYS = {"boss": "admin", "crm": "create,read-own", "shop": "create,read-own",
         "ann": "create,read-own account=crm owners=ann", "eye": "read accounts=*"}
@@ -38,26 +38,6 @@ def deny_file(workdir):
 def more_sections(workdir, deny_file):
     return {"allocator": {"audit_file": str(workdir / "audit.jsonl"),
                           "url_deny_file": str(deny_file)}}
-
-
-@pytest.fixture
-def api(redis, topic, links_config, create_space, start):
-    for each in links_config["spaces"]:
-        status, output = create_space(name=each["name"])
-        assert status == 0, output
-    made = start(topic)
-    made.topic = topic
-    return made
-
-
-def fields_of(strategy):
-    return {"sequence": {"space": "s7"}, "hash": {"space": "h6"},
-            "snowflake": {"space": "flakes"},
-            "alias": {"code": "my-" + uuid.uuid4().hex[:12]}}[strategy]
-
-
-every_strategy = pytest.mark.parametrize(
-    "strategy", ["sequence", "hash", "snowflake", "alias"])
 
 
 def make(api, key="crm", **fields):

@@ -24,20 +24,6 @@ LINKS_SECTION = {**USUAL, "ttl_classes": ["2s", "1h", "never"], "spaces": [
 SPACES = ["s7", "h6", "flakes", "s8", "names"]
 
 
-@pytest.fixture
-def all_spaces(redis, create_space):
-    for name in SPACES:
-        status, output = create_space(name=name)
-        assert status == 0, output
-
-
-@pytest.fixture
-def api(all_spaces, topic, start):
-    made = start(topic)
-    made.topic = topic
-    return made
-
-
 # --- hash --------------------------------------------------------------------
 
 def test_the_same_url_of_an_owner_has_the_same_code(api):
@@ -225,7 +211,7 @@ def test_a_space_asks_for_what_its_strategy_needs(api):
 
 # --- the choice of a space ---------------------------------------------------
 
-def test_a_class_has_its_own_default_space(all_spaces, topic, start):
+def test_a_class_has_its_own_default_space(created_spaces, topic, start):
     api = start(topic, class_spaces=["never=s8"])
     assert api.create(ttl="never")["space"] == "s8"
     assert api.create(ttl="1h")["space"] == "s7"
@@ -245,7 +231,7 @@ DOMAINS = {"default": "main", "list": [
 
 
 @pytest.fixture
-def domains(all_spaces, topic, program, sections):
+def domains(created_spaces, topic, program, sections):
     def make(config=DOMAINS, node=0):
         return Api(program("allocator", {
             **sections, "domains": config,
@@ -314,7 +300,7 @@ def test_a_key_belongs_to_one_request(api):
 
 @pytest.mark.parametrize("space", ["s7", "h6"])
 def test_a_key_belongs_to_one_request_before_that_is_answered(
-        all_spaces, redis_server, topic, start, base_config, space):
+        created_spaces, redis_server, topic, start, base_config, space):
     key = uuid.uuid4().hex
     with RedisProxy(redis_server.port) as proxy:
         base_config["redis"].update(address=proxy.address,

@@ -100,9 +100,15 @@ def topic(kafka):
 
 
 @pytest.fixture
-def api(redis, topic, create_space, start):
-    status, output = create_space()
-    assert status == 0, output
+def created_spaces(redis, links_config, create_space):
+    """The spaces of section `links` are created."""
+    for space in links_config["spaces"]:
+        status, output = create_space(name=space["name"])
+        assert status == 0, output
+
+
+@pytest.fixture
+def api(created_spaces, topic, start):
     made = start(topic)
     made.topic = topic
     return made

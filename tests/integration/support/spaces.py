@@ -4,6 +4,9 @@ The section of a test is LINKS_SECTION of its module: see the fixture links_conf
 conftest.py."""
 import copy
 import hashlib
+import uuid
+
+import pytest
 
 SECRET = "0123456789abcdef0123456789abcdef"
 # The settings that most sections have beside TTL classes and spaces.
@@ -26,6 +29,18 @@ def snowflakes(name="flakes", number=3, **fields):
 
 def aliases(name="names", number=4):
     return {"name": name, "number": number, "strategy": "alias"}
+
+
+def fields_of(strategy):
+    """Returns the fields of a create for the spaces above, of which `md5` is `old8`; an
+    alias is new each time."""
+    return {"sequence": {"space": "s7"}, "hash": {"space": "h6"},
+            "md5": {"space": "old8"}, "snowflake": {"space": "flakes"},
+            "alias": {"code": "my-" + uuid.uuid4().hex[:12]}}[strategy]
+
+
+every_strategy = pytest.mark.parametrize(
+    "strategy", ["sequence", "hash", "snowflake", "alias"])
 
 
 def with_key(workdir, space, secret=None):

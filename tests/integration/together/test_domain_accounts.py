@@ -55,13 +55,6 @@ def more_sections(domains):
 
 
 @pytest.fixture
-def api(redis, topic, links_config, create_space, start):
-    for each in links_config["spaces"]:
-        assert create_space(name=each["name"])[0] == 0
-    return start(topic)
-
-
-@pytest.fixture
 def change_domains(api, domains):
     def change(*listed, default="main"):
         before = api.program.log().count("domains reloaded")

@@ -29,10 +29,7 @@ def more_sections(workdir):
 
 
 @pytest.fixture
-def api(redis, topic, links_config, create_space, start, program, clickhouse):
-    for each in links_config["spaces"]:
-        status, output = create_space(name=each["name"])
-        assert status == 0, output
+def api(created_spaces, topic, start, program, clickhouse):
     migrate(program)
     made = start(topic)
     made.topic = topic
