@@ -4,12 +4,15 @@
 -- P first last generation (to the pool, after quarantine), K first last
 -- generation score (stays issued), L first last generation (stays issued, lost:
 -- score 0 is not a time, and the due scan skips it).
--- KEYS lock space cursor issued pool unopened endless
+-- The blocks that go to the pool are noted in `reclaimed`, under the generation
+-- of their links, until an aggregator has copied them to the archive.
+-- KEYS lock space cursor issued pool unopened endless reclaimed
 -- ARGV lock-value lock-ttl
 --      cursor moves generation capacity gap hold longest day-prefix
 --      quarantine members, then that many members, then the parts
 -- Replies {1, pooled, moves, highest generation} or {0, why}.
 local k, c = space_keys(2), told(3)
+local RECLAIMED_MAX = 1000000 -- ranges
 local count, now = tonumber(ARGV[12]), now_ms()
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {0, 'lock'} end
 
@@ -38,6 +41,7 @@ for i = 13, 12 + count do
   end
 end
 local issued, pool, freed, pooled, retired, s = {}, {}, {}, 0, 0, 1
+local reclaimed = {}
 local judged = {} -- not checked again under this generation
 local free_at = string.format('%.0f', now + tonumber(ARGV[11]))
 local function add(list, score, member)
@@ -69,11 +73,16 @@ for i = 13 + count, #ARGV do
     add(pool, free_at, member)
     pooled = pooled + last - first + 1
   end
-  if kind == 'P' then freed[#freed + 1] = {first, last} end
+  if kind == 'P' then
+    freed[#freed + 1] = {first, last}
+    add(reclaimed, string.format('%.0f', now),
+      range_text(first, last, tonumber(generation) - 1))
+  end
   if kind == 'P' or score == 'never' then judged[#judged + 1] = {first, last} end
 end
 if stretches[s] then error('the parts do not cover the members') end
 
+need_sorted_sets(KEYS[8])
 local r, why = remember(k, c, now)
 if not r then return {0, why} end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
@@ -85,6 +94,11 @@ if gone then return {0, 'member'} end
 call_each('ZREM', k.issued, members)
 call_each('ZADD', k.issued, issued)
 call_each('ZADD', k.pool, pool)
+call_each('ZADD', KEYS[8], reclaimed)
+-- Without a reader of the notes, the oldest are dropped.
+if #reclaimed > 0 then
+  redis.call('ZREMRANGEBYRANK', KEYS[8], 0, -1 - RECLAIMED_MAX)
+end
 for _, blocks in ipairs(freed) do
   redis.call('ZREMRANGEBYSCORE', k.unopened, blocks[1], blocks[2])
 end

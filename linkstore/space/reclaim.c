@@ -111,6 +111,7 @@ static void build_settle(struct command *c, const struct reclaim_lock *lock,
 	command_script(c, space, SCRIPT_SETTLE);
 	command_space_key(c, "lock:", space);
 	command_remember_keys(c, space);
+	command_space_key(c, "reclaimed:", space);
 	command_text(c, lock->value);
 	command_time(c, lock->ttl);
 	command_remember_args(c, space, &high_water);

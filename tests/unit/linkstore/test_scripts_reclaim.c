@@ -78,8 +78,8 @@ static void a_page_goes_on_behind_the_last_one(void **state)
 
 /* --- settling ------------------------------------------------------------- */
 
-/* lock space cursor issued pool unopened endless */
-#define SETTLE_KEYS "k s c i p u e"
+/* lock space cursor issued pool unopened endless reclaimed */
+#define SETTLE_KEYS "k s c i p u e r"
 
 /* lock ttl, high water of the caller, quarantine */
 #define SETTLE_ARGS "me 500 0 0 0 1000 7 50 1000 d- 40"
@@ -123,6 +123,7 @@ static void blocks_are_pooled_kept_or_lost(void **state)
 		    "i: 10-12:2=0 30-39:1=@-7 5-9:1=@70 13-13:2=inf\n"
 		    "k(@500): me\n"
 		    "p: 0-4:2=@40 14-19:3=@40\n"
+		    "r: 0-4:1=@0 14-19:2=@0\n"
 		    "s: highest=3 moves=1 run_id=abc\n"
 		    "u: 5:1=5 13:2=13 30:1=30");
 }
@@ -152,6 +153,7 @@ static void blocks_of_the_last_generation_are_retired(void **state)
 		    "i: 10-19:2=@-8 30-39:1=@-7\n"
 		    "k(@500): me\n"
 		    "p: 5-9:32767=@40\n"
+		    "r: 0-4:32767=@0 5-9:32766=@0\n"
 		    "s: highest=3 moves=1 retired=6 run_id=abc");
 	script_replies(b, SCRIPT_SETTLE, SETTLE_KEYS,
 		       SETTLE_ARGS " 1 10-19:2 'P 10 19 32768'", "(1 0 2 3)");
@@ -165,6 +167,26 @@ static void blocks_of_the_last_generation_are_retired(void **state)
 	script_replies(b, SCRIPT_SETTLE, SETTLE_KEYS,
 		       SETTLE_ARGS " 1 60-60:1 'P 60 60 2'", "(1 1 4 3)");
 	redis_says(b, "HMGET d-21280611 pooled reclaimed", "(6 22)");
+}
+
+/* Without a reader, the notes of the last million ranges are kept. */
+static void notes_of_what_was_reclaimed_are_bounded(void **state)
+{
+	struct script_bench *b = settle_reset(state);
+
+	send_commands(b, "EVAL 'for n = 1, 1000 do local a = {} for i = 1, "
+			 "1000 do a[#a + 1] = n * 1000 + i a[#a + 1] = n .. "
+			 "\":\" .. i end redis.call(\"ZADD\", \"r\", "
+			 "unpack(a)) end' 0");
+	script_replies(b, SCRIPT_SETTLE, SETTLE_KEYS,
+		       SETTLE_ARGS " 1 0-9:1 'P 0 9 2'", "(1 10 1 3)");
+	redis_says(b, "ZCARD r", "1000000");
+	redis_says(b, "ZRANGE r 0 0", "(1:2)");
+	redis_says(b, "ZRANGE r -1 -1", "(0-9:1)");
+	send_commands(b, "DEL r\nSET r text\nZADD i 1 50-50:1");
+	check_not_settled(b, "1 50-50:1 'P 50 50 2'",
+			  "!WRONGTYPE Operation against a key holding the "
+			  "wrong kind of value");
 }
 
 static void what_stays_issued_is_not_counted(void **state)
@@ -460,6 +482,7 @@ int main(void)
 		cmocka_unit_test(parts_may_reach_over_neighbouring_members),
 		cmocka_unit_test(blocks_of_the_last_generation_are_retired),
 		cmocka_unit_test(what_stays_issued_is_not_counted),
+		cmocka_unit_test(notes_of_what_was_reclaimed_are_bounded),
 		cmocka_unit_test(nothing_is_settled_without_the_lock),
 		cmocka_unit_test(only_the_very_members_are_settled),
 		cmocka_unit_test(parts_cover_their_members_exactly),
