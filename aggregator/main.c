@@ -2,6 +2,7 @@
 #include "aggregator/api/api.h"
 #include "aggregator/api/api_keys.h"
 #include "aggregator/commands.h"
+#include "aggregator/life/reclaimed_blocks.h"
 #include "aggregator/migrate/migrate.h"
 #include "aggregator/settle/hour_settler.h"
 
@@ -10,28 +11,43 @@ static void on_reload(void *arg)
 	api_reload(arg);
 }
 
+static int start_parts(const struct aggregator_config *config, struct app *app,
+		       struct hour_settler *settler,
+		       struct reclaimed_blocks *reclaimed, struct api *api,
+		       struct error *err)
+{
+	if (app_serve_admin(app, config->aggregator.admin, &config->http, err) <
+		    0 ||
+	    hour_settler_start(settler, err) < 0 || api_start(api, err) < 0)
+		return -1;
+	return reclaimed ? reclaimed_blocks_start(reclaimed, err) : 0;
+}
+
 /* Settles and serves until the process is stopped. */
 static int settle_and_serve(struct app *app, const void *arg, struct error *err)
 {
 	const struct aggregator_config *config = arg;
+	bool has_spaces = config->links.spaces.count > 0;
 	struct hour_settler *settler;
+	struct reclaimed_blocks *reclaimed = NULL;
 	struct api *api = NULL;
 	int status = -1;
 
 	settler = hour_settler_new(config, app_log(app), app_metrics(app),
 				   app_health(app), err);
-	if (settler)
+	if (settler && has_spaces)
+		reclaimed = reclaimed_blocks_new(config, app_log(app),
+						 app_metrics(app),
+						 app_health(app), err);
+	if (settler && (reclaimed || !has_spaces))
 		api = api_new(config, app_log(app), app_metrics(app),
 			      app_health(app), err);
-	if (!api ||
-	    app_serve_admin(app, config->aggregator.admin, &config->http, err) <
-		    0 ||
-	    hour_settler_start(settler, err) < 0 || api_start(api, err) < 0)
-		goto out;
-	app_wait(app, on_reload, api);
-	status = 0;
-out:
+	if (api)
+		status = start_parts(config, app, settler, reclaimed, api, err);
+	if (status == 0)
+		app_wait(app, on_reload, api);
 	api_free(api);
+	reclaimed_blocks_free(reclaimed);
 	hour_settler_free(settler);
 	return status;
 }
