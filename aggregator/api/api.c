@@ -31,7 +31,7 @@
 /* --- routes -----------------------------------------------------------------
  */
 
-#define ROUTE_COUNT 11
+#define ROUTE_COUNT 12
 
 /* A key gives way above so many questions at once: as many as a browser sends.
  */
@@ -86,6 +86,7 @@ static const struct route {
 	{"/v1/top", NULL, "top", route_top},
 	{"/v1/summary", NULL, "summary", route_summary},
 	{"/v1/links/", "/summary", "summary", route_summary},
+	{"/v1/links/", "/history", "history", route_history},
 	{"/v1/visit-statistics", NULL, "visit-statistics",
 	 route_visit_statistics},
 	{"/v1/pipeline", NULL, "pipeline", route_pipeline},

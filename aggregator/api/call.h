@@ -59,6 +59,7 @@ route_fn route_pipeline;	 /* GET /v1/pipeline */
 route_fn route_reconciliation;	 /* GET /v1/reconciliation */
 route_fn route_links;		 /* GET /v1/links */
 route_fn route_values;		 /* GET /v1/values */
+route_fn route_history;		 /* GET /v1/links/{code}/history */
 route_fn route_reclaim_runs;	 /* GET /v1/reclaim-runs */
 route_fn route_spaces;		 /* GET /v1/spaces, in reclaim_runs.c */
 

@@ -10,6 +10,27 @@
 
 #define LIMIT_DEFAULT 100
 
+bool code_is_valid(const char *code)
+{
+	size_t len = strlen(code);
+
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)code[i]) && code[i] != '_' &&
+		    code[i] != '-')
+			return false;
+	}
+	return len >= 1 && len <= CODE_MAX;
+}
+
+int check_path_code(const char *code, struct error *err)
+{
+	if (code_is_valid(code))
+		return 0;
+	return error_set(err, ERROR_NOTFOUND,
+			 "a code is 1 to %d letters, digits, '_' or '-'",
+			 CODE_MAX);
+}
+
 int parameter_check_once(const struct url_params *params,
 			 const struct url_param *param, struct error *err)
 {

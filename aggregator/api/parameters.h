@@ -6,6 +6,7 @@
 #ifndef AGGREGATOR_API_PARAMETERS_H
 #define AGGREGATOR_API_PARAMETERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,15 @@
 
 /* The end of ClickHouse's DateTime, 2106-02-07, in seconds. */
 #define DATETIME_MAX INT64_C(4294944000)
+
+/* Characters of a code. */
+#define CODE_MAX 64
+
+/* Accepts 1 to 64 of [0-9A-Za-z_-]. */
+bool code_is_valid(const char *code);
+
+/* Refuses a code of a path that no code can be: ERROR_NOTFOUND. */
+int check_path_code(const char *code, struct error *err);
 
 /* Refuses a parameter that is given more than once; `param` is an item of
  * `params`. */

@@ -2,7 +2,8 @@
 -- @order@: SETTINGS optimize_use_projections = 0
 -- @where@: 1
 -- @codes@: include aggregator/sql/parts/codes_of_clicked.sql
--- @code@: arrayJoin(picked).3
+-- @codes_of@: SELECT arrayJoin(picked).3
+-- @links@: SELECT arrayJoin(picked).2 AS one_id
 -- @times@: include aggregator/sql/parts/picked_created_at.sql
 -- @unclicked@: AND n_effective = 0
 -- @clicks@: n_effective
@@ -17,25 +18,20 @@ WITH (
 SELECT 'picked', picked[-1].1, picked[-1].2, length(picked), 0 AS h1, 0 AS h2, 0 AS h3,
     '' AS h4, '' AS h5, '' AS h6, '' AS h7, '' AS h8, '' AS h9, '' AS h10, '' AS h11,
     '' AS h12, '' AS h13, '' AS h14, '' AS h15, '' AS h16, '' AS h17, 0 AS h18, 0 AS h19,
-    0 AS h20, 0 AS h21, 0 AS h22, 0 AS h23, 0 AS h24, 0 AS h25
+    0 AS h20, 0 AS h21, 0 AS h22, 0 AS h23, 0 AS h24, 0 AS h25, 0 AS h26
 UNION ALL
 SELECT *
 FROM (
     SELECT 'link', n_place, link_id, 0, (@where@) AND state != 'forgotten' @unclicked@,
-        link_id = present_id, @clicks@, toValidUTF8(code), toValidUTF8(url),
-        toValidUTF8(state), toValidUTF8(space), toValidUTF8(ttl_class),
-        toValidUTF8(description), toValidUTF8(owner), toValidUTF8(account),
-        toValidUTF8(campaign), toValidUTF8(domain), toValidUTF8(creator),
-        toValidUTF8(editor), toValidUTF8(toJSONString(tags)),
-        toValidUTF8(toJSONString(targets)), generation, version, redirect_status,
-        toUnixTimestamp64Milli(created_at), toUnixTimestamp64Milli(changed_at),
-        toUnixTimestamp64Milli(expires_at), toUnixTimestamp64Milli(not_before), max_visits
+        link_id = present_id, @clicks@,
+        -- include: aggregator/sql/parts/fields_of_newest.sql
     FROM (
-        SELECT code, link_id, version, space, generation, state, ttl_class, created_at,
-            changed_at, expires_at, url, redirect_status, owner, campaign, tags, domain,
-            description, account, creator, editor, targets, not_before, max_visits
+        SELECT code, link_id, link_id AS one_id, version, space, generation, state,
+            ttl_class, created_at, changed_at, expires_at, url, redirect_status, owner,
+            campaign, tags, domain, description, account, creator, editor, targets,
+            not_before, max_visits
         FROM links
-        WHERE code IN (SELECT @code@)
+        WHERE code IN (@codes_of@)
           AND link_id IN (SELECT arrayJoin(picked).2)
           @times@
         ORDER BY version DESC
@@ -46,14 +42,8 @@ FROM (
         SELECT DISTINCT one.1 AS n_place, one.2 AS chosen_id
         FROM (SELECT arrayJoin(picked) AS one)) AS chosen
       ON newest.link_id = chosen.chosen_id
-    INNER JOIN (
-        SELECT code AS present_code, max(link_id) AS present_id
-        FROM links
-        WHERE code IN (SELECT @code@)
-        GROUP BY code
-        SETTINGS merge_tree_min_rows_for_concurrent_read = 1024,
-            merge_tree_min_bytes_for_concurrent_read = 65536) AS present
-      ON newest.code = present.present_code
+    -- include: aggregator/sql/parts/present_links.sql
     @join_clicks@
+    -- include: aggregator/sql/parts/life_of_newest.sql
     ORDER BY n_place DESC, link_id DESC)
 FORMAT TabSeparated

@@ -1,9 +1,10 @@
 #include "aggregator/api/links/archive.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "aggregator/api/links/life_params.h"
 #include "common/clickhouse/rows.h"
 #include "common/clickhouse/statement.h"
 
@@ -12,7 +13,7 @@
 static const char archived_link[] =
 #include "aggregator/sql/archived_link.sql.inc"
 	;
-#define COLUMN_KINDS "nsssssnnnss"
+#define COLUMN_KINDS "nsssssnnnssn"
 
 struct link_reader {
 	struct archived_link *ret;
@@ -37,6 +38,7 @@ static int take_link(void *arg, char **f, struct error *err)
 	ret->expires_at = tsv_i64(f[8]);
 	snprintf(ret->account, sizeof(ret->account), "%s", f[9]);
 	snprintf(ret->space, sizeof(ret->space), "%s", f[10]);
+	ret->max_visits = tsv_u64(f[11]);
 	return 0;
 }
 
@@ -84,6 +86,53 @@ int archive_find_link(struct clickhouse *ch, uint64_t link_id,
 	snprintf(id, sizeof(id), "%" PRIu64, link_id);
 	return query_archived_link(ch, "link_id = {id:UInt64}", params, ret,
 				   err);
+}
+
+static const char link_life[] =
+#include "aggregator/sql/link_life.sql.inc"
+	;
+
+static int take_life(void *arg, char **f, struct error *err)
+{
+	struct archived_link *link = arg;
+
+	(void)err;
+	link->expires_at = tsv_i64(f[0]);
+	snprintf(link->state, sizeof(link->state), "%s", f[1]);
+	link->reclaimed_at = tsv_i64(f[2]);
+	link->superseded = !tsv_u64(f[3]);
+	return 0;
+}
+
+int archive_add_life(struct clickhouse *ch, const struct links_config *config,
+		     int64_t now_ms, struct archived_link *link,
+		     struct error *err)
+{
+	static const struct statement_blank blanks[] = {
+		{"links", "SELECT {id:UInt64} AS one_id"},
+		{"codes_of", "{code:String}"},
+		{NULL, NULL}};
+	struct life_params life;
+	struct buf sql = {0};
+	char id[24];
+	int status = life_params_fill(&life, config, now_ms, err);
+	const struct clickhouse_param params[] = {{"param_code", link->code},
+						  {"param_id", id},
+						  life.items[0],
+						  life.items[1],
+						  life.items[2],
+						  {NULL, NULL}};
+
+	snprintf(id, sizeof(id), "%" PRIu64, link->link_id);
+	statement_put(&sql, link_life, blanks);
+	if (status == 0)
+		status = buf_cstr(&sql)
+				 ? clickhouse_rows(ch, sql.data, params, "nsnn",
+						   take_life, link, err)
+				 : error_set_nomem(err);
+	buf_free(&sql);
+	life_params_release(&life);
+	return status;
 }
 
 struct owners_reader {

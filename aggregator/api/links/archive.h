@@ -7,12 +7,14 @@
 #ifndef AGGREGATOR_API_LINKS_ARCHIVE_H
 #define AGGREGATOR_API_LINKS_ARCHIVE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "aggregator/api/access.h"
 #include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
+#include "linkstore/links_config.h"
 
 struct archived_link {
 	uint64_t link_id;
@@ -22,8 +24,12 @@ struct archived_link {
 	char account[256];
 	char space[256];
 	uint32_t generation;
-	int64_t created_at; /* ms */
-	int64_t expires_at; /* ms; 0: never */
+	int64_t created_at;  /* ms */
+	int64_t expires_at;  /* ms; 0: never */
+	uint64_t max_visits; /* 0: any number */
+	/* Set by archive_add_life. */
+	int64_t reclaimed_at; /* ms; 0: its block is not known to be */
+	bool superseded;      /* its code belongs to another link */
 };
 
 /* The state of a link that `aggregator forget` took out: no answer contains it.
@@ -59,6 +65,14 @@ typedef void archive_owner_fn(void *arg, uint64_t link_id,
 int archive_find_owners(struct clickhouse *ch, const uint64_t *link_ids,
 			size_t count, archive_owner_fn *fn, void *arg,
 			struct error *err);
+
+/*
+ * Sets what became of the link: its state and end (life_params.h), and the
+ * members above.  A link that the archive does not have stays as it is.
+ */
+int archive_add_life(struct clickhouse *ch, const struct links_config *config,
+		     int64_t now_ms, struct archived_link *link,
+		     struct error *err);
 
 void archived_link_release(struct archived_link *link);
 

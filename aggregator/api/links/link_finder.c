@@ -72,6 +72,7 @@ static void take_stored(void *arg, const struct link_target *target,
 		.expires_at = answer->ttl_left == DURATION_NEVER
 				      ? 0
 				      : clock_real_ms() + answer->ttl_left,
+		.max_visits = link->max_visits,
 	};
 	snprintf(ret->code, sizeof(ret->code), "%s", target->code);
 	snprintf(ret->state, sizeof(ret->state), "%s",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "aggregator/api/call.h"
+#include "aggregator/api/links/link_json.h"
 #include "aggregator/api/links/links_hours.h"
 #include "aggregator/api/links/links_query.h"
 #include "aggregator/api/links/links_sql.h"
@@ -17,6 +18,9 @@
  * them.
  */
 #define WINDOW_ROWS 500000
+/* Each round for a page has twice the candidates of the one before, up to
+ * this. */
+#define CANDIDATES_MAX 8192
 /* Queries for one page at most.  The next page continues the search. */
 #define ROUNDS_MAX 8
 
@@ -58,61 +62,14 @@ struct links_page {
 	struct links_place last_picked;
 };
 
-/* --- a link -----------------------------------------------------------------
+/* --- a page -----------------------------------------------------------------
  */
-
-static json_t *text_or_null(const char *text)
-{
-	return *text ? json_string(text) : json_null();
-}
-
-static json_t *number_or_null(uint64_t number)
-{
-	return number ? json_count(number) : json_null();
-}
-
-static json_t *parse_json_text(const char *text)
-{
-	return json_loads(text, JSON_ALLOW_NUL, NULL);
-}
-
-/* Writes a link as the allocator does, and what the archive adds. */
-static json_t *link_to_json(char *const *f)
-{
-	return json_pack(
-		"{s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:o, s:o, s:o, "
-		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o}",
-		"code", f[LINKS_ROW_CODE], "link_id",
-		json_id(tsv_u64(f[LINKS_ROW_LINK_ID])), "url", f[LINKS_ROW_URL],
-		"ttl", f[LINKS_ROW_TTL], "space", f[LINKS_ROW_SPACE], "state",
-		f[LINKS_ROW_STATE], "generation",
-		(int)tsv_u64(f[LINKS_ROW_GENERATION]), "version",
-		(int)tsv_u64(f[LINKS_ROW_VERSION]), "current",
-		(int)tsv_u64(f[LINKS_ROW_CURRENT]), "created_at",
-		json_time(tsv_i64(f[LINKS_ROW_CREATED_AT])), "changed_at",
-		json_time(tsv_i64(f[LINKS_ROW_CHANGED_AT])), "expires_at",
-		json_time(tsv_i64(f[LINKS_ROW_EXPIRES_AT])), "not_before",
-		json_time(tsv_i64(f[LINKS_ROW_NOT_BEFORE])), "owner",
-		text_or_null(f[LINKS_ROW_OWNER]), "account",
-		text_or_null(f[LINKS_ROW_ACCOUNT]), "campaign",
-		text_or_null(f[LINKS_ROW_CAMPAIGN]), "domain",
-		text_or_null(f[LINKS_ROW_DOMAIN]), "description",
-		text_or_null(f[LINKS_ROW_DESCRIPTION]), "creator",
-		text_or_null(f[LINKS_ROW_CREATOR]), "editor",
-		text_or_null(f[LINKS_ROW_EDITOR]), "max_visits",
-		number_or_null(tsv_u64(f[LINKS_ROW_MAX_VISITS])),
-		"redirect_status", (int)tsv_u64(f[LINKS_ROW_REDIRECT_STATUS]),
-		"tags", parse_json_text(f[LINKS_ROW_TAGS]));
-}
 
 static int add_link(struct links_page *page, char *const *f, struct error *err)
 {
-	json_t *link = link_to_json(f);
+	json_t *link = link_row_to_json(f);
 	int status = link ? 0 : -1;
 
-	if (status == 0)
-		status = json_object_set_new(
-			link, "targets", parse_json_text(f[LINKS_ROW_TARGETS]));
 	if (status == 0 && page->q->by_clicks)
 		status = json_object_set_new(
 			link, "clicks",
@@ -122,9 +79,6 @@ static int add_link(struct links_page *page, char *const *f, struct error *err)
 	json_decref(link);
 	return status < 0 ? error_set_nomem(err) : 0;
 }
-
-/* --- a page -----------------------------------------------------------------
- */
 
 static int take_row(void *arg, char **f, struct error *err)
 {
@@ -246,6 +200,8 @@ static int advance_scan(struct call *call, struct links_page *page,
 	next.until_hour = scan->after.until_hour;
 	if (page->picked == scan->candidates) {
 		scan->after = page->last_picked;
+		if (scan->candidates < CANDIDATES_MAX / 2)
+			scan->candidates *= 2;
 	} else if (scan->oldest_ms) {
 		scan->oldest_ms = 0;
 		scan->indexed = true;
@@ -485,6 +441,9 @@ int route_links(struct call *call, struct error *err)
 				       &call->config->aggregator, err);
 
 	q.bounds = &bounds;
+	q.spaces = &call->config->links;
+	if (status == 0)
+		status = call_now(call, &q.now, err);
 	if (status == 0 && q.filters[LINKS_OWNER])
 		status = access_check_owner(call->access,
 					    q.filters[LINKS_ACCOUNT] != NULL,
@@ -495,6 +454,9 @@ int route_links(struct call *call, struct error *err)
 		status = set_days(call, &q, &counted, err);
 	if (status == 0)
 		status = fill_page(call, &page, &next, &more, err);
+	if (status == 0)
+		status = links_json_add_life(call, page.links,
+					     q.filters[LINKS_STATE], err);
 	if (status == 0 && q.counts)
 		status = count_links(call, &page, &total, err);
 	if (status == 0)

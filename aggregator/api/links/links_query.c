@@ -211,6 +211,9 @@ static bool is_state_name(const char *value)
 	const ProtobufCEnumDescriptor *states =
 		&shortloop__link_state__descriptor;
 
+	if (!strcmp(value, LINKS_STATE_EXPIRED) ||
+	    !strcmp(value, LINKS_STATE_RECLAIMED))
+		return true;
 	for (unsigned i = 0; i < states->n_values; i++)
 		if (!strcmp(value, link_state_name((Shortloop__LinkState)states
 							   ->values[i]
@@ -250,8 +253,8 @@ static int read_filter(struct links_query *q, enum links_filter filter,
 				 name);
 	if (filter == LINKS_STATE && !is_state_name(value))
 		return error_set(err, ERROR_INPUT,
-				 "state: expected live, paused, blocked or "
-				 "deleted");
+				 "state: expected live, paused, blocked, "
+				 "deleted, expired or reclaimed");
 	if (filter == LINKS_HOST)
 		return read_host(q, value, err);
 	if (filter == LINKS_CODE && strspn(value, CODE_SYMBOLS) != len)

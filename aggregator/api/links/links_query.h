@@ -70,7 +70,16 @@ struct links_query {
 	struct links_place at;
 	/* The first day that is counted, days since 1970; set after parsing. */
 	uint32_t since_day;
+	/* Set after parsing: the spaces, and the time (ms, ClickHouse's) at
+	 * which links have ended or not. */
+	const struct links_config *spaces;
+	int64_t now;
 };
+
+/* States that a link has by what became of it, beside those that it was given
+ * (LinkState). */
+#define LINKS_STATE_EXPIRED   "expired"
+#define LINKS_STATE_RECLAIMED "reclaimed"
 
 /*
  * Reads a query string.  A parameter that is unknown, repeated or invalid, and

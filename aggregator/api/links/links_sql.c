@@ -70,6 +70,16 @@ static int fill_bounds(struct links_params *p,
 	return 0;
 }
 
+static int fill_life(struct links_params *p, const struct links_query *q,
+		     size_t *n, struct error *err)
+{
+	if (life_params_fill(&p->life, q->spaces, q->now, err) < 0)
+		return -1;
+	for (size_t i = 0; i < LIFE_PARAMS; i++)
+		p->items[(*n)++] = p->life.items[i];
+	return 0;
+}
+
 /* Appends the form in which the allocator stores the URL.  A text that it would
  * refuse may be the URL of a link from elsewhere. */
 static void put_normal_url(struct buf *out, const char *url)
@@ -143,7 +153,8 @@ static int fill_texts(struct links_params *p, const struct links_query *q,
 		p->items[(*n)++] =
 			(struct clickhouse_param){text_params[i], text->data};
 	}
-	if (fill_uris(p, q, n, err) < 0 || fill_host_names(p, q, n, err) < 0)
+	if (fill_uris(p, q, n, err) < 0 || fill_host_names(p, q, n, err) < 0 ||
+	    fill_life(p, q, n, err) < 0)
 		return -1;
 	return fill_bounds(p, q->bounds, n, err);
 }
@@ -197,6 +208,7 @@ void links_params_release(struct links_params *p)
 	buf_free(&p->url_uri);
 	buf_free(&p->host_names);
 	caller_params_release(&p->caller);
+	life_params_release(&p->life);
 }
 
 /* --- conditions -------------------------------------------------------------
@@ -213,7 +225,8 @@ static const char has_words_or_uri[] =
 #include "aggregator/sql/parts/has_words_or_uri.sql.inc"
 	;
 
-/* The conditions by enum links_filter. */
+/* The conditions by enum links_filter.  That of LINKS_STATE is not about rows
+ * of `links` alone. */
 static const char *const conditions[LINKS_FILTER_COUNT] = {
 	[LINKS_TEXT] = has_words,
 	[LINKS_TAG] = "has(tags, {tag:String})",
@@ -221,16 +234,31 @@ static const char *const conditions[LINKS_FILTER_COUNT] = {
 	[LINKS_OWNER] = "owner = {owner:String}",
 	[LINKS_CAMPAIGN] = "campaign = {campaign:String}",
 	[LINKS_DOMAIN] = "domain = {domain:String}",
-	[LINKS_STATE] = "state = {state:String}",
 	/* A link from elsewhere may have a URL that is no URI. */
 	[LINKS_URL] = "url IN ({url:String}, {url_uri:String})",
 	[LINKS_CODE] = "startsWith(code, {code:String})",
 };
 
+/* An end that visits have put off is not in `links`, nor is the return of a
+ * block: among these rows are all links of the state. */
+static const char *rows_of_state(const char *state)
+{
+	if (!strcmp(state, LINKS_STATE_EXPIRED))
+		return "state IN ('live', 'paused') AND toUnixTimestamp64Milli("
+		       "expires_at) BETWEEN 1 AND {now:Int64}";
+	if (!strcmp(state, LINKS_STATE_RECLAIMED))
+		return "(state = 'deleted' OR toUnixTimestamp64Milli("
+		       "expires_at) BETWEEN 1 AND {now:Int64})";
+	return "state = {state:String}";
+}
+
 static const char *condition_of(const struct links_query *q,
 				enum links_filter filter)
 {
 	const char *value = q->filters[filter];
+
+	if (filter == LINKS_STATE)
+		return rows_of_state(value);
 
 	if (filter == LINKS_TEXT && differs_as_uri(value))
 		return has_words_or_uri;
@@ -251,7 +279,8 @@ static void put_filters(struct buf *sql, const struct links_query *q)
 
 /*
  * The conditions of a question on `links`, defined in this place only.  They
- * are evaluated on rows of any version, and then on the newest.
+ * are evaluated on rows of any version, and then on the newest; the state is
+ * evaluated on the newest, with what became of the link since.
  */
 static void put_where(struct buf *sql, const struct links_query *q)
 {
@@ -452,9 +481,12 @@ void links_sql_page(struct buf *sql, const struct links_query *q,
 		    const struct links_scan *scan)
 {
 	const struct page_blanks *p = &page_blanks[scan->after.part];
-	struct buf where = {0}, candidates = {0}, clicks = {0};
+	struct buf where = {0}, candidates = {0}, clicks = {0}, code = {0};
 
 	put_where(&where, q);
+	if (q->filters[LINKS_STATE])
+		buf_puts(&where, " AND a_state = {state:String}");
+	buf_printf(&code, "SELECT %s", p->code);
 	if (p->join_clicks)
 		put_join(&clicks, q, p->join_clicks);
 	put_candidates(&candidates, q, scan);
@@ -464,7 +496,8 @@ void links_sql_page(struct buf *sql, const struct links_query *q,
 			      {"order", order_of(q, scan)},
 			      {"where", statement_piece(sql, &where)},
 			      {"codes", p->codes},
-			      {"code", p->code},
+			      {"codes_of", statement_piece(sql, &code)},
+			      {"links", "SELECT arrayJoin(picked).2 AS one_id"},
 			      {"times", p->times},
 			      {"unclicked", p->unclicked},
 			      {"clicks", p->clicks},
@@ -474,29 +507,50 @@ void links_sql_page(struct buf *sql, const struct links_query *q,
 	buf_free(&clicks);
 	buf_free(&where);
 	buf_free(&candidates);
+	buf_free(&code);
 }
+
+const char links_sql_history[] =
+#include "aggregator/sql/link_history.sql.inc"
+	;
+
+/* --- the number of links ----------------------------------------------------
+ */
 
 static const char links_total[] =
 #include "aggregator/sql/links_total.sql.inc"
 	;
+static const char links_total_of_state[] =
+#include "aggregator/sql/links_total_of_state.sql.inc"
+	;
 
 void links_sql_total(struct buf *sql, const struct links_query *q)
 {
-	struct buf where = {0}, of_links = {0};
+	struct buf where = {0}, of_links = {0}, links = {0}, codes = {0};
 
 	put_where(&where, q);
 	put_narrowing(&where, q);
+	buf_printf(&links, "SELECT link_id AS one_id FROM links WHERE %s",
+		   statement_piece(sql, &where));
+	buf_printf(&codes, "SELECT code FROM links WHERE %s",
+		   statement_piece(sql, &where));
 	if (links_query_filters(q))
 		buf_printf(&of_links,
 			   "AND link_id IN (SELECT link_id FROM links "
 			   "WHERE %s)",
 			   statement_piece(sql, &where));
-	statement_put(sql, links_total,
+	statement_put(sql,
+		      q->filters[LINKS_STATE] ? links_total_of_state
+					      : links_total,
 		      (const struct statement_blank[]){
 			      {"where", statement_piece(sql, &where)},
 			      {"of_links", statement_piece(sql, &of_links)},
+			      {"links", statement_piece(sql, &links)},
+			      {"codes_of", statement_piece(sql, &codes)},
 			      {NULL, NULL},
 		      });
+	buf_free(&links);
+	buf_free(&codes);
 	buf_free(&of_links);
 	buf_free(&where);
 }

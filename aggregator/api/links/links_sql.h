@@ -13,6 +13,7 @@
 #define AGGREGATOR_API_LINKS_LINKS_SQL_H
 
 #include "aggregator/api/caller_params.h"
+#include "aggregator/api/links/life_params.h"
 #include "aggregator/api/links/links_query.h"
 #include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
@@ -38,8 +39,9 @@ struct links_params {
 	struct buf words_uri, url_uri; /* q and url as URIs */
 	struct buf host_names;	       /* of url_host, and those above it */
 	struct caller_params caller;
+	struct life_params life;
 	char numbers[10][24];
-	struct clickhouse_param items[33];
+	struct clickhouse_param items[36];
 };
 int links_params_fill(struct links_params *p, const struct links_query *q,
 		      const struct links_scan *scan, struct error *err);
@@ -55,7 +57,7 @@ void links_sql_page(struct buf *sql, const struct links_query *q,
 #define LINKS_SQL_COLUMNS                                                      \
 	"snnnnnn"                                                              \
 	"ssssssssssssss"                                                       \
-	"nnnnnnnn"
+	"nnnnnnnnn"
 
 enum links_column {
 	LINKS_ROW_KIND,
@@ -87,7 +89,11 @@ enum links_column {
 	LINKS_ROW_EXPIRES_AT,
 	LINKS_ROW_NOT_BEFORE,
 	LINKS_ROW_MAX_VISITS,
+	LINKS_ROW_RECLAIMED_AT,
 };
+
+/* All links that had a code, in the same columns. */
+extern const char links_sql_history[];
 
 /* Counts the links, but no more than the candidates of the scan. */
 void links_sql_total(struct buf *sql, const struct links_query *q);

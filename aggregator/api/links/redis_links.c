@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/http/serving_thread.h"
+#include "linkstore/link/code_facts.h"
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/space/space_monitor.h"
 
@@ -38,6 +39,21 @@ struct link_fetch {
 	bool found;
 	struct error err; /* code ERROR_NONE: Redis answered */
 	bool done;	  /* protected by the lock */
+};
+
+/* The readings of several links, on the stack of the thread that waits. */
+struct lives_reading {
+	struct redis_links *links;
+	struct redis_link_life *items;
+	size_t count;
+	size_t left;	  /* used by the loop alone */
+	struct error err; /* of one of them; code ERROR_NONE: none failed */
+	bool done;	  /* protected by the lock */
+};
+
+struct life_reading {
+	struct lives_reading *all;
+	struct redis_link_life *item;
 };
 
 /* --- on the loop ------------------------------------------------------------
@@ -77,6 +93,80 @@ static void look_up(void *arg)
 	if (link_lookup_async(a->links->redis, &a->target, on_looked_up, a,
 			      &err) < 0)
 		end_lookup(a, &err);
+}
+
+/* `all` may be gone when this returns, if it was the last. */
+static void end_life_reading(struct lives_reading *all, const struct error *err)
+{
+	struct redis_links *l = all->links;
+
+	if (err)
+		all->err = *err;
+	if (--all->left)
+		return;
+	pthread_mutex_lock(&l->lock);
+	all->done = true;
+	pthread_cond_broadcast(&l->answered);
+	pthread_mutex_unlock(&l->lock);
+}
+
+static void on_life_read(void *arg, const struct code_facts *facts,
+			 const struct error *err)
+{
+	struct life_reading *r = arg;
+	struct lives_reading *all = r->all;
+	const Shortloop__Link *link = err ? NULL : facts->answer.link;
+
+	if (!err) {
+		r->item->known = true;
+		r->item->link_id = link ? link->link_id : 0;
+	}
+	if (link) {
+		r->item->state = link->state;
+		r->item->ttl_left = facts->answer.ttl_left;
+		r->item->visits = facts->visits;
+	}
+	free(r);
+	end_life_reading(all, err);
+}
+
+static void start_life_reading(struct lives_reading *all,
+			       struct redis_link_life *item)
+{
+	struct redis_links *l = all->links;
+	struct link_target target;
+	struct error err = {0};
+	struct life_reading *r;
+
+	if (!linkstore_locate(l->store, item->code, strlen(item->code),
+			      &target) ||
+	    space_monitor_state(l->spaces, target.space) != SPACE_READY) {
+		end_life_reading(all, NULL);
+		return;
+	}
+	r = malloc(sizeof(*r));
+	if (!r) {
+		error_set_nomem(&err);
+		end_life_reading(all, &err);
+		return;
+	}
+	*r = (struct life_reading){all, item};
+	if (code_facts_read_async(l->redis, &target, on_life_read, r, &err) ==
+	    0)
+		return;
+	free(r);
+	end_life_reading(all, &err);
+}
+
+/* The reading itself counts as one, so that it ends after the last was sent. */
+static void read_lives(void *arg)
+{
+	struct lives_reading *all = arg;
+
+	all->left = all->count + 1;
+	for (size_t i = 0; i < all->count; i++)
+		start_life_reading(all, &all->items[i]);
+	end_life_reading(all, NULL);
 }
 
 static void on_state(void *arg, bool up, const struct error *err)
@@ -217,6 +307,23 @@ int redis_links_find_id(struct redis_links *l, uint64_t link_id,
 	return linkstore_missing_keys(space, true)
 		       ? refuse_missing_key(space, err)
 		       : refuse_unknown(err);
+}
+
+int redis_links_read_lives(struct redis_links *l, struct redis_link_life *items,
+			   size_t count, struct error *err)
+{
+	struct lives_reading all = {.links = l, .items = items, .count = count};
+
+	if (loop_post(l->loop, read_lives, &all, err) < 0)
+		return -1;
+	pthread_mutex_lock(&l->lock);
+	while (!all.done)
+		pthread_cond_wait(&l->answered, &l->lock);
+	pthread_mutex_unlock(&l->lock);
+	if (all.err.code == ERROR_NONE)
+		return 0;
+	*err = all.err;
+	return -1;
 }
 
 bool redis_links_covers(const struct redis_links *l, const char *code,

@@ -60,6 +60,21 @@ int redis_links_find_code(struct redis_links *l, const char *code,
 int redis_links_find_id(struct redis_links *l, uint64_t link_id,
 			redis_links_fn *fn, void *arg, struct error *err);
 
+/* The life of the link that has a code now, as Redis has it. */
+struct redis_link_life {
+	const char *code;
+	bool known;	  /* Redis was queried, and what follows is set */
+	uint64_t link_id; /* 0: no link has the code */
+	Shortloop__LinkState state;
+	int64_t ttl_left; /* ms; DURATION_NEVER */
+	uint64_t visits;  /* counted so far, of a link with max_visits */
+};
+
+/* Reads all of them in one turn, and waits.  A code whose space is not ready
+ * stays unknown.  An error is that of one of them; the others may be known. */
+int redis_links_read_lives(struct redis_links *l, struct redis_link_life *items,
+			   size_t count, struct error *err);
+
 /* Returns whether Redis is queried for that code as one of the space of that
  * name.  Only then does ERROR_NOTFOUND mean that the space has no such link. */
 bool redis_links_covers(const struct redis_links *l, const char *code,

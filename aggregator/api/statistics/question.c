@@ -46,18 +46,6 @@ const char *bots_mode_name(enum bots_mode mode)
 	return bots_names[mode];
 }
 
-bool code_is_valid(const char *code)
-{
-	size_t len = strlen(code);
-
-	for (size_t i = 0; i < len; i++) {
-		if (!isalnum((unsigned char)code[i]) && code[i] != '_' &&
-		    code[i] != '-')
-			return false;
-	}
-	return len >= 1 && len <= CODE_MAX;
-}
-
 static int unknown_parameter(const char *key, unsigned known, struct error *err)
 {
 	char list[256] = "";

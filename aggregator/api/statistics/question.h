@@ -8,14 +8,13 @@
 #include <stdint.h>
 
 #include "aggregator/aggregator_config.h"
+#include "aggregator/api/parameters.h"
 #include "aggregator/api/statistics/filter.h"
 #include "aggregator/dimension.h"
 #include "aggregator/zone/buckets.h"
 #include "aggregator/zone/zone.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
-
-#define CODE_MAX 64
 
 /* The clicks that are counted. */
 enum bots_mode {
@@ -83,9 +82,6 @@ void question_release(struct question *q);
  */
 int question_take_whole(struct question *q, int64_t unit, int64_t units,
 			struct error *err);
-
-/* Accepts 1 to 64 of [0-9A-Za-z_-]. */
-bool code_is_valid(const char *code);
 
 const char *bots_mode_name(enum bots_mode mode);
 

@@ -4,6 +4,8 @@
 
 #include "aggregator/api/call.h"
 #include "aggregator/api/caller_params.h"
+#include "aggregator/api/links/link_json.h"
+#include "aggregator/api/parameters.h"
 #include "aggregator/api/statistics/clicks_sql.h"
 #include "aggregator/api/statistics/counts.h"
 #include "aggregator/settle/repeats.h"
@@ -107,14 +109,42 @@ static int add_counts(struct call *call, uint64_t link_id, json_t *answer,
 
 static json_t *link_to_json(struct archived_link *link)
 {
-	return json_pack("{s:s, s:o, s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:o}",
-			 "code", link->code, "link_id", json_id(link->link_id),
-			 "generation", (int)link->generation, "state",
-			 link->state, "account", link->account, "owner",
-			 link->owner, "ttl", link->ttl_class, "url",
-			 buf_cstr(&link->url), "created_at",
-			 json_time(link->created_at), "expires_at",
-			 json_time(link->expires_at));
+	return json_pack(
+		"{s:s, s:o, s:i, s:s, s:b, s:s, s:s, s:s, s:s, s:o, s:o, s:o, "
+		"s:o}",
+		"code", link->code, "link_id", json_id(link->link_id),
+		"generation", (int)link->generation, "state", link->state,
+		"current", !link->superseded, "account", link->account, "owner",
+		link->owner, "ttl", link->ttl_class, "url",
+		buf_cstr(&link->url), "created_at", json_time(link->created_at),
+		"expires_at", json_time(link->expires_at), "reclaimed_at",
+		json_time(link->reclaimed_at), "max_visits",
+		link->max_visits ? json_count(link->max_visits) : json_null());
+}
+
+/* Adds what became of the link, and what Redis alone knows of it.  NULL: see
+ * the error. */
+static json_t *describe_link(struct call *call, struct archived_link *link,
+			     struct error *err)
+{
+	json_t *links = json_array(), *answer = NULL;
+	int64_t now = 0;
+	int status = call_now(call, &now, err);
+
+	if (status == 0)
+		status = archive_add_life(call->ch, &call->config->links, now,
+					  link, err);
+	if (status == 0)
+		answer = link_to_json(link);
+	if (status == 0 && json_array_append(links, answer) < 0)
+		status = error_set_nomem(err);
+	if (status == 0)
+		status = links_json_add_life(call, links, NULL, err);
+	json_decref(links);
+	if (status == 0)
+		return answer;
+	json_decref(answer);
+	return NULL;
 }
 
 /* Reads the code from the path, or the link that the query names. */
@@ -131,11 +161,8 @@ static int read_question(struct call *call, struct question *ret,
 			       ? 0
 			       : error_set(err, ERROR_INPUT,
 					   "code, link_id: give one of them");
-	if (!code_is_valid(call->code))
-		return error_set(err, ERROR_NOTFOUND,
-				 "a code is 1 to %d letters, digits, '_' or "
-				 "'-'",
-				 CODE_MAX);
+	if (check_path_code(call->code, err) < 0)
+		return -1;
 	strcpy(ret->code, call->code);
 	return 0;
 }
@@ -157,9 +184,8 @@ int route_summary(struct call *call, struct error *err)
 	if (status == 0)
 		status = call_complete_until(call, &complete_until, err);
 	if (status == 0) {
-		answer = link_to_json(&link);
-		if (!answer)
-			status = error_set_nomem(err);
+		answer = describe_link(call, &link, err);
+		status = answer ? 0 : -1;
 	}
 	if (status == 0)
 		status = add_counts(call, link.link_id, answer, err);

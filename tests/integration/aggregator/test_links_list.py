@@ -33,8 +33,8 @@ def make_version(chance, link_id, code, created_ms, version, **fields):
     return {
         "code": code, "link_id": link_id, "version": version, "space": "s7",
         "generation": 1, "change": "changed" if version > 1 else "created",
-        "state": chance.choices(["live", "deleted", "blocked"],
-                                [80, 15, 5])[0],
+        "state": chance.choices(["live", "deleted", "blocked", "paused"],
+                                [75, 15, 5, 5])[0],
         "ttl_class": "10d", "created_at": datetime64(created_ms),
         "changed_at": datetime64(created_ms + version * 1000),
         "expires_at": 0,
@@ -66,12 +66,15 @@ class Archive:
                             if k != "created_ms"}) for row in rows).encode())
 
     def newest(self):
-        links = {}
+        """A link whose code belongs to another by now is reclaimed."""
+        links, present = {}, {}
         for row in self.rows:
             if (row["link_id"] not in links
                     or links[row["link_id"]]["version"] < row["version"]):
                 links[row["link_id"]] = row
-        return links
+            present[row["code"]] = max(present.get(row["code"], 0), row["link_id"])
+        return {n: {**row, "state": row["state"] if n == present[row["code"]] else "reclaimed"}
+                for n, row in links.items()}
 
     def listed(self, **filters):
         """Returns the link_ids of a list by creation."""
@@ -175,6 +178,7 @@ def test_a_link_is_answered_as_the_archive_has_it(aggregator, archive):
         "generation": 4, "version": 3, "current": True,
         "created_at": rfc3339(at)[:-1] + ".007Z",
         "changed_at": rfc3339(at + 1), "expires_at": rfc3339(at + DAY),
+        "reclaimed_at": None, "visits": None,
         "not_before": None, "owner": "ann", "account": "acme",
         "campaign": None, "domain": "main", "description": "two\nlines",
         "creator": "key", "editor": "other", "max_visits": 9,
@@ -237,7 +241,7 @@ def some_filters(chance):
         "owner": lambda: chance.choice(OWNERS + ["nobody"]),
         "campaign": lambda: chance.choice(CAMPAIGNS),
         "domain": lambda: chance.choice(["", "main", "shop"]),
-        "state": lambda: chance.choice(["live", "deleted", "blocked"]),
+        "state": lambda: chance.choice(["live", "deleted", "blocked", "paused"]),
         "created_from": lambda: START_MS // 1000 + chance.randrange(100),
         "created_to": lambda: START_MS // 1000 + 100 + chance.randrange(9999),
     }

@@ -215,6 +215,7 @@ SEEN = {
     "GET /v1/links": {200, 304, 400},
     "GET /v1/values": {200, 304, 400},
     "GET /v1/links/{code}/summary": {200, 304, 404},
+    "GET /v1/links/{code}/history": {200, 304, 400, 404},
     "GET /v1/summary": {200, 304, 400, 404},
     "GET /v1/visit-statistics": {200, 304, 400, 404},
     "GET /v1/pipeline": {200, 304},
@@ -226,10 +227,11 @@ SEEN = {
     "GET /openapi.json": {200, 304},
 }
 # Members that have no value here: no day was dropped, no redirector reported, no hour
-# has more values than are kept, nothing waits.
+# has more values than are kept, nothing waits, no link has max_visits or was reclaimed.
 NEVER = {"rows_from", "counts_from", "counted_from", "gaps", "kept_at", "lower_bound",
-         "waiting"}
+         "waiting", "reclaimed_at", "max_visits", "visits"}
 OWN = {"GET /v1/clicks", "GET /v1/links", "GET /v1/values", "GET /v1/links/{code}/summary",
+       "GET /v1/links/{code}/history",
        "GET /v1/summary", "GET /v1/top", "GET /v1/visit-statistics",
        "GET /v1/export/clicks"}
 # Members that have no value without a file of keys.

@@ -289,6 +289,7 @@ MATRIX = {
         (suggested("domain"), seen), (suggested("owner"), seen),
         (owners_of_no_account("/v1/values?of=owner"), refused_who_sees_all)],
     "/v1/links/{code}/summary": [(one_by_one("/v1/links/code{link}/summary"), seen)],
+    "/v1/links/{code}/history": [(one_by_one("/v1/links/code{link}/history"), seen)],
     "/v1/summary": [(one_by_one("/v1/summary?code=code{link}",
                                 "/v1/summary?link_id={link}"), seen)],
     "/v1/visit-statistics": [

@@ -107,7 +107,7 @@ static void a_bad_value_is_told_by_its_name(void **state)
 	assert_refused("url_host=a'b", "url_host: ");
 	assert_refused("url_host=.192.0.2.7", "url_host: nothing is below");
 	assert_refused("url_host=https://a.example", "url_host: ");
-	assert_refused("state=expired", "state: ");
+	assert_refused("state=ended", "state: ");
 	assert_refused("created_from=x", "created_from: ");
 	assert_refused("created_to=1960-01-01", "created_to: ");
 	assert_refused("created_from=2026-11-21T00:00:00+01:00",
@@ -319,6 +319,10 @@ static void each_state_is_known(void **state)
 	assert_taken("state=live");
 	assert_taken("state=deleted");
 	assert_taken("state=blocked");
+	assert_taken("state=paused");
+	assert_taken("state=expired");
+	assert_taken("state=reclaimed");
+	assert_refused("state=forgotten", "state: ");
 	assert_taken("sort=created");
 }
 

@@ -1,0 +1,121 @@
+/* GET /v1/links/{code}/history: all links that ever had the code. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "aggregator/api/call.h"
+#include "aggregator/api/links/life_params.h"
+#include "aggregator/api/links/link_json.h"
+#include "aggregator/api/links/links_sql.h"
+#include "aggregator/api/parameters.h"
+#include "common/clickhouse/rows.h"
+#include "common/clickhouse/statement.h"
+
+struct history {
+	const struct access *access;
+	json_t *links; /* that the caller sees */
+	size_t limit;
+	bool more; /* there are older ones */
+};
+
+static int take_former_link(void *arg, char **f, struct error *err)
+{
+	struct history *h = arg;
+	const struct key_link whose = {.account = f[LINKS_ROW_ACCOUNT],
+				       .owner = f[LINKS_ROW_OWNER]};
+
+	if (!access_sees_link(h->access, &whose))
+		return 0;
+	if (json_array_size(h->links) == h->limit) {
+		h->more = true;
+		return 0;
+	}
+	return json_array_append_new(h->links, link_row_to_json(f)) < 0
+		       ? error_set_nomem(err)
+		       : 0;
+}
+
+static int query_history(struct call *call, struct history *h,
+			 struct error *err)
+{
+	static const struct statement_blank blanks[] = {
+		{"links", "SELECT link_id AS one_id FROM links WHERE code = "
+			  "{code:String}"},
+		{"codes_of", "{code:String}"},
+		{NULL, NULL}};
+	struct life_params life = {.now = ""};
+	struct buf sql = {0};
+	int64_t now = 0;
+	int status = call_now(call, &now, err);
+
+	if (status == 0)
+		status =
+			life_params_fill(&life, &call->config->links, now, err);
+	const struct clickhouse_param params[] = {{"param_code", call->code},
+						  life.items[0],
+						  life.items[1],
+						  life.items[2],
+						  {NULL, NULL}};
+
+	statement_put(&sql, links_sql_history, blanks);
+	if (status == 0)
+		status = buf_cstr(&sql)
+				 ? clickhouse_rows(call->ch, sql.data, params,
+						   LINKS_SQL_COLUMNS,
+						   take_former_link, h, err)
+				 : error_set_nomem(err);
+	buf_free(&sql);
+	life_params_release(&life);
+	return status;
+}
+
+static int read_history_limit(struct call *call, struct history *h,
+			      struct error *err)
+{
+	static const char *const known[] = {"limit", NULL};
+	struct url_params params = {0};
+	int status = url_params_parse(&params, call->query, err);
+
+	if (status == 0)
+		status = parameter_check_names(&params, known, err);
+	if (status == 0)
+		status = parameter_read_limit(
+			&params, call->config->aggregator.groups_max, &h->limit,
+			err);
+	url_params_free(&params);
+	return status == 0 ? check_path_code(call->code, err) : -1;
+}
+
+/* A link that the archive does not have yet is that of the finder, too: then
+ * the history is empty for a moment, and not absent. */
+static int check_any_link(struct call *call, const struct history *h,
+			  struct error *err)
+{
+	struct link_finder finder = call_finder(call);
+	struct archived_link link = {0};
+	int status = 0;
+
+	if (!json_array_size(h->links))
+		status = link_find_code(&finder, call->code, &link, err);
+	archived_link_release(&link);
+	return status;
+}
+
+int route_history(struct call *call, struct error *err)
+{
+	struct history h = {.access = call->access, .links = json_array()};
+	json_t *answer = NULL;
+	int status = read_history_limit(call, &h, err);
+
+	if (status == 0)
+		status = query_history(call, &h, err);
+	if (status == 0)
+		status = check_any_link(call, &h, err);
+	if (status == 0)
+		status = links_json_add_life(call, h.links, NULL, err);
+	if (status == 0)
+		answer = json_pack("{s:s, s:O, s:b}", "code", call->code,
+				   "links", h.links, "more", (int)h.more);
+	json_decref(h.links);
+	return status < 0 ? -1 : call_finish_json(call, answer, err);
+}
