@@ -227,9 +227,10 @@ SEEN = {
     "GET /openapi.json": {200, 304},
 }
 # Members that have no value here: no day was dropped, no redirector reported, no hour
-# has more values than are kept, nothing waits, no link has max_visits or was reclaimed.
+# has more values than are kept, nothing waits, no link has max_visits or was reclaimed,
+# no code has had more links than are answered.
 NEVER = {"rows_from", "counts_from", "counted_from", "gaps", "kept_at", "lower_bound",
-         "waiting", "reclaimed_at", "max_visits", "visits"}
+         "waiting", "reclaimed_at", "max_visits", "visits", "more"}
 OWN = {"GET /v1/clicks", "GET /v1/links", "GET /v1/values", "GET /v1/links/{code}/summary",
        "GET /v1/links/{code}/history",
        "GET /v1/summary", "GET /v1/top", "GET /v1/visit-statistics",
