@@ -19,10 +19,11 @@ PEER = "200 ms, which are wanted"
 # words.
 FILL = f"""
 INSERT INTO links (code, link_id, version, space, generation, change, state, ttl_class,
-    created_at, changed_at, url, redirect_status, account, owner, campaign, tags, domain,
+    created_at, changed_at, expires_at, url, redirect_status, account, owner, campaign, tags, domain,
     description)
 SELECT concat('c', hex(cityHash64(number, 1))), number + 1, 1, 's7', 1, 'created',
     if(number % 50 = 0, 'deleted', 'live'), '30d', t, t,
+    t + INTERVAL 30 DAY,
     concat('https://shop', toString(number % 5000), '.example/item/',
         toString(number), if(chance % 1000 = 0,
         concat('?ref=rare', toString(intDiv(chance, 1000) % 1000), 'x'), '')), 302, 'acme',
@@ -37,6 +38,12 @@ FROM (SELECT number, cityHash64(number) AS chance,
         'UTC') AS t
     FROM numbers({{first:UInt64}}, {{count:UInt64}}))
 """
+# Visits keep half of the links alive.
+RENEWED = """
+INSERT INTO link_ends (link_id, version, ends_at)
+SELECT number * 2 + 1, 1, toDateTime64((toInt64({today:UInt32}) + 20) * 86400, 3, 'UTC')
+FROM numbers({count:UInt64})
+"""
 # A tenth of the links was clicked, each on one of thirty days.
 CLICKED = """
 INSERT INTO link_days (link_id, day, attempt, pv, uv, human_uv, ip, human_ip, effective)
@@ -45,8 +52,9 @@ FROM (SELECT number, toUInt64(1000000 / (cityHash64(number) % 1000000 + 1)) AS n
     FROM numbers({count:UInt64}))
 """
 PUBLISHED = """
-INSERT INTO settled (kind, unit, attempt)
-SELECT 'link_day', toDateTime(toDate({today:UInt32}) - 1 - number, 'UTC'), 1
+INSERT INTO settled (kind, unit, attempt, rows)
+SELECT arrayJoin(['hour', 'link_day']),
+    toDateTime(toDate({today:UInt32}) - 1 - number, 'UTC'), 1, 1
 FROM numbers(30)
 """
 # The parameters of the i-th question.
@@ -60,6 +68,8 @@ QUESTIONS = {
     "largest owners": lambda i: {"account": "acme", "owner": f"owner{1 + i % 5}",
                                   "limit": 100 - i % 50},
     "URL": lambda i: {"url": f"https://shop{i * 10 % 5000}.example/item/{i * 10}"},
+    "live ones": lambda i: {"state": "live", "limit": 100 - i % 50},
+    "expired ones": lambda i: {"state": "expired", "limit": 100 - i % 50},
     "newest": lambda i: {"limit": 100 - i % 50},
     "most clicks": lambda i: {"sort": "clicks", "limit": 100 - i % 50},
     "an owner's most clicks": lambda i: {"sort": "clicks", "account": "acme",
@@ -80,6 +90,7 @@ class Bench(Served):
             self.database.query(
                 FILL, param_start=(today - 300) * DAY, param_days=299, param_all=LINKS,
                 param_first=first, param_count=min(AT_ONCE, LINKS - first))
+        self.database.query(RENEWED, param_today=today, param_count=LINKS // 2)
         self.database.query(CLICKED, param_today=today, param_count=LINKS // 10)
         self.database.query(PUBLISHED, param_today=today)
         started = time.monotonic()
