@@ -14,6 +14,34 @@ void api_reply_failure(const struct api_context *api, struct http_request *req,
 	api_reply_unavailable(req, error_outside(err));
 }
 
+static int status_of_refusal(const struct error *err)
+{
+	return err->code == ERROR_NOT_OWNER ? 403 : 400;
+}
+
+void api_reply_mistakes(struct http_request *req, const struct error *err,
+			const struct field_mistakes *mistakes,
+			const char *within)
+{
+	struct buf members = {0};
+
+	field_mistakes_put(mistakes, within, &members);
+	http_reply_problem_members(req, status_of_refusal(err), err->text,
+				   members.len ? buf_cstr(&members) : "");
+	buf_free(&members);
+}
+
+void api_refuse_line(struct running_batch *b, const struct error *err,
+		     const struct field_mistakes *mistakes, const char *within)
+{
+	struct buf members = {0};
+
+	field_mistakes_put(mistakes, within, &members);
+	batch_refuse_fields(b, status_of_refusal(err), err->text,
+			    members.len ? buf_cstr(&members) : "");
+	buf_free(&members);
+}
+
 void api_reply_link(struct api_context *api, struct http_request *req,
 		    int status, const char *location, bool replayed,
 		    const struct link_view *view)

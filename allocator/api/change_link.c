@@ -189,6 +189,6 @@ void handle_patch(const struct api_call *call)
 			     (struct change_order){.patch = &c->patch});
 		return;
 	}
-	http_reply_problem(call->req, 400, NULL, "%s", err.text);
+	api_reply_mistakes(call->req, &err, &c->patch.fields.mistakes, "");
 	changing_free(c);
 }

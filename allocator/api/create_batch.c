@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "allocator/api/api_reply.h"
 #include "allocator/api/handlers.h"
 #include "allocator/create/create.h"
 #include "allocator/create/idempotency.h"
@@ -32,7 +33,7 @@ static void put_created(const struct create_line *line,
 
 	if (!result->link) {
 		batch_put_problem(out, line->number, result->status,
-				  result->type, result->detail);
+				  result->type, result->detail, "");
 		return;
 	}
 	view = (struct link_view){
@@ -112,7 +113,7 @@ static void take_link_line(struct running_batch *b, struct http_slice text)
 		begin_creation(line, text);
 		return;
 	}
-	batch_refuse_line(b, err.code == ERROR_NOT_OWNER ? 403 : 400, err.text);
+	api_refuse_line(b, &err, &line->request.fields.mistakes, "");
 	link_request_release(&line->request);
 	free(line);
 }

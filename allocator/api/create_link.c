@@ -83,8 +83,8 @@ static bool read_request(struct creating *c)
 
 		metric_add(denied ? c->api->creation.metrics->denied : invalid,
 			   1);
-		http_reply_problem(c->req, denied ? 403 : 400, NULL, "%s",
-				   err.text);
+		api_reply_mistakes(c->req, &err, &c->request.fields.mistakes,
+				   "");
 		return false;
 	}
 	return true;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator/api/api_reply.h"
 #include "allocator/api/handlers.h"
 #include "allocator/batch/edit_line.h"
 #include "common/hash.h"
@@ -122,7 +123,7 @@ static void put_edited(const struct edit *e, const struct change_result *result,
 
 	if (result->status != 200) {
 		batch_put_problem(out, e->number, result->status, result->type,
-				  result->detail);
+				  result->detail, "");
 		return;
 	}
 	buf_printf(out, "{\"line\":%llu,", (unsigned long long)e->number);
@@ -275,7 +276,8 @@ static void take_edit_line(struct running_batch *b, struct http_slice text)
 	e->number = batch_line_number(b);
 	if (edit_line_parse(&e->line, &batch_all(b)->defaults->rules, text,
 			    &err) < 0)
-		batch_refuse_line(b, 400, err.text);
+		api_refuse_line(b, &err, &e->line.patch.fields.mistakes,
+				"patch.");
 	else if (take_parsed(e, text))
 		return;
 	edit_free(e);

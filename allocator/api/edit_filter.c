@@ -413,7 +413,9 @@ static void begin_edit(struct filter_edit *e)
 	if (edit_line_parse_all(&e->what, &e->api->defaults->rules,
 				(struct http_slice){e->body.data, e->body.len},
 				&err) < 0) {
-		refuse_edit(e, 400, err.text);
+		api_reply_mistakes(e->req, &err, &e->what.patch.fields.mistakes,
+				   "patch.");
+		edit_free(e);
 		return;
 	}
 	e->filter.deleted = e->what.restores;

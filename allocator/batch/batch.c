@@ -226,25 +226,34 @@ static void send_answer(struct running_batch *b, uint64_t position,
 }
 
 void batch_put_problem(struct buf *out, uint64_t line, int status,
-		       const char *type, const char *detail)
+		       const char *type, const char *detail,
+		       const char *members)
 {
 	buf_printf(out, "{\"line\":%llu,", (unsigned long long)line);
 	http_problem_put(out, status, type, detail);
+	buf_puts(out, members);
 	buf_puts(out, "}\n");
 }
 
-/* Answers the line with a problem. */
-/* `type`: NULL stands for that of the status. */
-static void refuse_line(struct running_batch *b, uint64_t number, int status,
-			const char *type, const char *detail)
+/* Answers the line with a problem.  `type`: NULL stands for that of the status.
+ */
+static void refuse_with(struct running_batch *b, uint64_t number, int status,
+			const char *type, const char *detail,
+			const char *members)
 {
 	uint64_t position = reorder_buffer_reserve(b->answers, 0);
 
 	batch_put_problem(reorder_buffer_answer(b->answers, position, &b->out),
-			  number, status, type, detail);
+			  number, status, type, detail, members);
 	if (b->kind->count_refused)
 		b->kind->count_refused(b, status);
 	send_answer(b, position, batch_outcome_of(b->all, status));
+}
+
+static void refuse_line(struct running_batch *b, uint64_t number, int status,
+			const char *type, const char *detail)
+{
+	refuse_with(b, number, status, type, detail, "");
 }
 
 /* Has the kind work on the line that was read last. */
@@ -448,6 +457,12 @@ uint64_t batch_line_number(const struct running_batch *b)
 void batch_refuse_line(struct running_batch *b, int status, const char *detail)
 {
 	refuse_line(b, b->lines.number, status, NULL, detail);
+}
+
+void batch_refuse_fields(struct running_batch *b, int status,
+			 const char *detail, const char *members)
+{
+	refuse_with(b, b->lines.number, status, NULL, detail, members);
 }
 
 uint64_t batch_begin_line(struct running_batch *b, size_t bytes)

@@ -145,6 +145,10 @@ uint64_t batch_line_number(const struct running_batch *b);
 
 /* Answers the line that was taken last with a problem, at once. */
 void batch_refuse_line(struct running_batch *b, int status, const char *detail);
+/* The same with members of its own: JSON text that begins with a comma, or "".
+ */
+void batch_refuse_fields(struct running_batch *b, int status,
+			 const char *detail, const char *members);
 
 /* Reserves the place of the answer to the line that was taken last, which has
  * that many bytes. */
@@ -162,7 +166,8 @@ void batch_end_line(struct running_batch *b, uint64_t place,
 /* Appends the problem object of a line.  `type`: NULL stands for that of the
  * status. */
 void batch_put_problem(struct buf *out, uint64_t line, int status,
-		       const char *type, const char *detail);
+		       const char *type, const char *detail,
+		       const char *members);
 
 /* Returns how a line that was refused with that status is counted. */
 struct metric *batch_outcome_of(const struct batches *all, int status);

@@ -82,6 +82,7 @@ int edit_line_parse(struct edit_line *line, const struct link_rules *rules,
 	line->code = line->if_match = (struct http_slice){NULL, 0};
 	line->patches = line->deletes = line->restores = false;
 	line->patch.root = NULL;
+	line->patch.fields.mistakes = (struct field_mistakes){0};
 	if (link_fields_parse(text, &line->root, err) < 0)
 		return -1;
 	json_object_foreach(line->root, name, value)

@@ -562,10 +562,29 @@ int link_fields_read(struct link_fields *fields, json_t *root,
 				       .description = ""};
 	json_object_foreach(root, r.name, r.value)
 	{
-		if (read_field(&r, allowed, nullable, err))
+		struct error why = {0};
+
+		if (read_field(&r, allowed, nullable, &why) == 0)
+			continue;
+		if (why.code != ERROR_INPUT) {
+			*err = why;
 			return -1;
+		}
+		field_mistakes_add(&fields->mistakes, r.name, &why);
 	}
-	return 0;
+	return field_mistakes_result(&fields->mistakes, err);
+}
+
+void link_fields_add_mistake(struct link_fields *fields,
+			     const struct error *err)
+{
+	size_t len = strcspn(err->text, ":");
+
+	for (size_t i = 0; err->code == ERROR_INPUT && i < KNOWN; i++)
+		if (strlen(known[i].name) == len &&
+		    !memcmp(known[i].name, err->text, len))
+			field_mistakes_add(&fields->mistakes, known[i].name,
+					   err);
 }
 
 int link_fields_parse(struct http_slice text, json_t **ret_root,

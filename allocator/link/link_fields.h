@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "allocator/link/field_mistakes.h"
 #include "allocator/policy/url_policy.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
@@ -81,6 +82,7 @@ struct link_fields {
 	Shortloop__QueryPass pass_query;
 	bool pass_path;
 	Shortloop__LinkState state;
+	struct field_mistakes mistakes;
 };
 
 /*
@@ -94,12 +96,18 @@ int link_fields_parse(struct http_slice text, json_t **ret_root,
  * Reads the fields of `root`, which may have only those in `allowed` (enum
  * link_field).  With `nullable`, null resets a field to its value when not
  * given; otherwise null is an error.  URLs in `root` are replaced by their
- * normal form.  ERROR_INPUT names the field and what was expected.  `fields`
- * points to itself and must not be copied.
+ * normal form.  ERROR_INPUT names the first wrong field and what was expected;
+ * `mistakes` has all of them.  `fields` points to itself and must not be
+ * copied. Release the mistakes also after a failure.
  */
 int link_fields_read(struct link_fields *fields, json_t *root,
 		     const struct link_rules *rules, unsigned allowed,
 		     bool nullable, struct error *err);
+
+/* Adds to the mistakes an ERROR_INPUT whose text begins with a field's name and
+ * a colon, as all of these do; another error is left alone. */
+void link_fields_add_mistake(struct link_fields *fields,
+			     const struct error *err);
 
 /* Sets ERROR_INPUT with the list of TTL classes.  Returns -1. */
 int link_fields_refuse_ttl(const struct linkstore *store, struct error *err);

@@ -9,6 +9,26 @@
 	 FIELD_ACCOUNT | FIELD_DOMAIN | FIELD_MAX_VISITS |                     \
 	 FIELD_REDIRECT_STATUS | FIELD_PASS_QUERY | FIELD_PASS_PATH)
 
+/* Adds the fields that null may not reset to the mistakes. */
+static void check_kept(struct link_fields *f, const struct link_rules *rules)
+{
+	struct error err = {0};
+
+	if ((f->given & FIELD_URL) && !*f->url) {
+		error_set(&err, ERROR_INPUT, "url: a link cannot be without");
+		link_fields_add_mistake(f, &err);
+	}
+	if ((f->given & FIELD_ACCOUNT) && !*f->account) {
+		error_set(&err, ERROR_INPUT,
+			  "account: a link cannot be without");
+		link_fields_add_mistake(f, &err);
+	}
+	if ((f->given & FIELD_TTL) && !f->ttl) {
+		link_fields_refuse_ttl(rules->store, &err);
+		link_fields_add_mistake(f, &err);
+	}
+}
+
 /* Reads the fields of `root`, which the patch has. */
 static int read_patch(struct link_patch *patch, const struct link_rules *rules,
 		      struct error *err)
@@ -21,21 +41,15 @@ static int read_patch(struct link_patch *patch, const struct link_rules *rules,
 		return error_set(err, ERROR_INPUT,
 				 "nothing is to be changed: give at least one "
 				 "field");
-	if ((f->given & FIELD_URL) && !*f->url)
-		return error_set(err, ERROR_INPUT,
-				 "url: a link cannot be without");
-	if ((f->given & FIELD_ACCOUNT) && !*f->account)
-		return error_set(err, ERROR_INPUT,
-				 "account: a link cannot be without");
-	if ((f->given & FIELD_TTL) && !f->ttl)
-		return link_fields_refuse_ttl(rules->store, err);
-	return 0;
+	check_kept(f, rules);
+	return field_mistakes_result(&f->mistakes, err);
 }
 
 int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
 		     struct http_slice text, struct error *err)
 {
 	patch->root = NULL;
+	patch->fields.mistakes = (struct field_mistakes){0};
 	if (link_fields_parse(text, &patch->root, err) < 0)
 		return -1;
 	return read_patch(patch, rules, err);
@@ -45,6 +59,7 @@ int link_patch_read(struct link_patch *patch, const struct link_rules *rules,
 		    json_t *root, struct error *err)
 {
 	patch->root = json_incref(root);
+	patch->fields.mistakes = (struct field_mistakes){0};
 	if (!json_is_object(root))
 		return error_set(err, ERROR_INPUT,
 				 "expected an object of the fields to change");
@@ -55,6 +70,7 @@ void link_patch_release(struct link_patch *patch)
 {
 	json_decref(patch->root);
 	patch->root = NULL;
+	field_mistakes_release(&patch->fields.mistakes);
 }
 
 static void apply_lists(const struct link_fields *f, Shortloop__Link *link)

@@ -20,6 +20,26 @@ static int check_passing(const struct link_request *request, struct error *err)
 	return path_pass_check(&link, err);
 }
 
+/* Adds the fields that are missing to the mistakes.  A field that was given
+ * wrongly is one already. */
+static void check_required(struct link_fields *f,
+			   const struct link_defaults *defaults)
+{
+	struct error err = {0};
+
+	if (!*f->url &&
+	    !(f->mistakes.count && f->given & (FIELD_URL | FIELD_TARGETS))) {
+		error_set(&err, ERROR_INPUT, "url: is required");
+		link_fields_add_mistake(f, &err);
+	}
+	if (!f->ttl && !(f->given & FIELD_TTL))
+		f->ttl = defaults->ttl;
+	if (!f->ttl && !(f->given & FIELD_TTL)) {
+		link_fields_refuse_ttl(defaults->rules.store, &err);
+		link_fields_add_mistake(f, &err);
+	}
+}
+
 int link_request_parse(struct link_request *request,
 		       const struct link_defaults *defaults,
 		       const struct api_key_info *caller,
@@ -28,24 +48,27 @@ int link_request_parse(struct link_request *request,
 	struct link_fields *f = &request->fields;
 
 	request->root = NULL;
-	if (link_fields_parse(text, &request->root, err) ||
-	    link_fields_read(f, request->root, &defaults->rules, CREATE_FIELDS,
-			     false, err))
+	f->mistakes = (struct field_mistakes){0};
+	if (link_fields_parse(text, &request->root, err))
 		return -1;
-	if (!*f->url)
-		return error_set(err, ERROR_INPUT, "url: is required");
-	if (!f->ttl)
-		f->ttl = defaults->ttl;
-	if (!f->ttl)
-		return link_fields_refuse_ttl(defaults->rules.store, err);
-	if (link_place_choose(f, defaults, caller, err))
+	if (link_fields_read(f, request->root, &defaults->rules, CREATE_FIELDS,
+			     false, err) &&
+	    !f->mistakes.count)
 		return -1;
-	return check_passing(request, err);
+	check_required(f, defaults);
+	if (field_mistakes_result(&f->mistakes, err))
+		return -1;
+	if (link_place_choose(f, defaults, caller, err) == 0 &&
+	    check_passing(request, err) == 0)
+		return 0;
+	link_fields_add_mistake(f, err);
+	return -1;
 }
 
 void link_request_release(struct link_request *request)
 {
 	json_decref(request->root);
+	field_mistakes_release(&request->fields.mistakes);
 	request->root = NULL;
 }
 

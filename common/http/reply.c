@@ -263,12 +263,14 @@ void http_problem_put(struct buf *out, int status, const char *type,
 }
 
 /* The caller frees the buffer. */
-static struct buf problem_json(int status, const char *type, const char *detail)
+static struct buf problem_json(int status, const char *type, const char *detail,
+			       const char *members)
 {
 	struct buf text = {0};
 
 	buf_putc(&text, '{');
 	http_problem_put(&text, status, type, detail);
+	buf_puts(&text, members);
 	buf_putc(&text, '}');
 	return text;
 }
@@ -289,7 +291,7 @@ void http_reply_typed_problem(struct http_request *req, int status,
 			      const char *type, const struct http_field *fields,
 			      const char *detail)
 {
-	struct buf body = problem_json(status, type, detail);
+	struct buf body = problem_json(status, type, detail, "");
 
 	if (!fields_are_valid(fields))
 		fields = NULL;
@@ -298,9 +300,19 @@ void http_reply_typed_problem(struct http_request *req, int status,
 	buf_free(&body);
 }
 
+void http_reply_problem_members(struct http_request *req, int status,
+				const char *detail, const char *members)
+{
+	struct buf body = problem_json(status, NULL, detail, members);
+
+	reply_typed(req, status, "application/problem+json", NULL, body.data,
+		    body.len);
+	buf_free(&body);
+}
+
 void reply_refusal(struct http_request *req, int status, const char *detail)
 {
-	struct buf body = problem_json(status, NULL, detail);
+	struct buf body = problem_json(status, NULL, detail, "");
 
 	req->conn->closing = req->conn->linger = true;
 	put_start(req, status);

@@ -48,6 +48,11 @@ void http_reply_typed_problem(struct http_request *req, int status,
 			      const char *type, const struct http_field *fields,
 			      const char *detail);
 
+/* The same with members of its own after the usual ones: JSON text that begins
+ * with a comma, or "". */
+void http_reply_problem_members(struct http_request *req, int status,
+				const char *detail, const char *members);
+
 /* Appends the members of such an object, without its braces.  Bytes of `detail`
  * that are not UTF-8 become question marks. */
 void http_problem_put(struct buf *out, int status, const char *type,

@@ -159,6 +159,23 @@ def test_a_bad_body_is_a_400_that_says_why(api, subtests):
             assert says in problem(answer, 400)
 
 
+def test_a_body_is_told_all_its_mistakes(api):
+    code = api.create()["code"]
+    wrong = {"url": "", "owner": 1, "colour": "red"}
+    for answer in (api.post(ttl="1h", **wrong), api.patch(code, **wrong)):
+        told = answer.json()
+        assert problem(answer, 400) == told["errors"][0]["detail"]
+        assert told["field"] == "url"
+        assert [error["field"] for error in told["errors"]] == ["url", "owner", "colour"]
+        assert all(error["detail"].startswith(error["field"]) for error in told["errors"])
+    missing = api.post(ttl="13d").json()
+    assert [error["field"] for error in missing["errors"]] == ["ttl", "url"]
+    # A body that is no object has no fields.
+    assert not {"field", "errors"} & set(api.call(
+        "POST", "/v1/links", data=b"[]",
+        headers={"Content-Type": "application/json"}).json())
+
+
 def test_the_longest_url_is_taken(api):
     url = "https://a.example/" + "a" * (8192 - 18)
     assert api.get(api.create(url=url)["code"]).json()["url"] == url

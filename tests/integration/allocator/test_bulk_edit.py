@@ -192,6 +192,19 @@ def test_a_bad_request_is_refused_as_a_whole(audited):
     assert send().status_code == 200
 
 
+def test_a_line_is_told_all_its_mistakes(audited):
+    code = audited.post("crm", url=URL, ttl="1h").json()["code"]
+    wrong, right = edit(audited, [
+        line_of(code, patch={"url": 1, "state": "gone"}), line_of(code, patch={"owner": "ann"})])
+    assert (wrong["line"], wrong["field"]) == (1, "patch.url")
+    assert [error["field"] for error in wrong["errors"]] == ["patch.url", "patch.state"]
+    assert right["changed"]
+    answer = audited.call("POST", EDIT + "?owner=ann&account=crm", data=json.dumps(
+        {"patch": {"url": 1, "tags": 2}}).encode(),
+        headers={"Content-Type": "application/json"})
+    assert [error["field"] for error in answer.json()["errors"]] == ["patch.url", "patch.tags"]
+
+
 # --- permission ------------------------------------------------------------------------
 
 def test_a_line_may_what_its_key_may(audited):

@@ -36,6 +36,33 @@ static void assert_refused(const char *body, const char *says)
 		fail_msg("%s: '%s' does not say '%s'", body, err.text, says);
 }
 
+static void all_mistakes_of_a_patch_are_named(void **state)
+{
+	struct link_patch patch;
+	struct error err = {0};
+	struct buf text = {0};
+
+	(void)state;
+	assert_int_equal(parse_patch_body(&patch,
+					  "{\"url\":null,\"ttl\":null,"
+					  "\"account\":null,\"owner\":null}",
+					  &err),
+			 -1);
+	field_mistakes_put(&patch.fields.mistakes, "patch.", &text);
+	assert_string_equal(
+		buf_cstr(&text),
+		",\"field\":\"patch.url\",\"errors\":["
+		"{\"field\":\"patch.url\",\"detail\":\"url: a link cannot be "
+		"without\"},"
+		"{\"field\":\"patch.account\",\"detail\":\"account: a link "
+		"cannot be without\"},"
+		"{\"field\":\"patch.ttl\",\"detail\":\"ttl: expected one of "
+		"10d, never\"}]");
+	assert_string_equal(err.text, "url: a link cannot be without");
+	buf_free(&text);
+	link_patch_release(&patch);
+}
+
 static void what_is_given_is_changed_and_the_rest_stays(void **state)
 {
 	Shortloop__Link before = some_link(), after;
@@ -126,6 +153,7 @@ static void what_cannot_be_edited_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		WITH_STORE(all_mistakes_of_a_patch_are_named),
 		WITH_STORE(what_is_given_is_changed_and_the_rest_stays),
 		WITH_STORE(null_resets_a_field),
 		WITH_STORE(an_edit_gives_no_visitor_the_host),

@@ -22,6 +22,61 @@ static void assert_refused(const char *body, const char *says)
 		fail_msg("%s: '%s' does not say '%s'", body, err.text, says);
 }
 
+static void assert_mistakes(const char *body, const char *expected)
+{
+	struct link_request request;
+	struct error err = {0};
+	struct buf text = {0};
+
+	assert_int_equal(parse_link_body(&request, body, &err), -1);
+	field_mistakes_put(&request.fields.mistakes, "", &text);
+	assert_string_equal(text.len ? buf_cstr(&text) : "", expected);
+	buf_free(&text);
+	link_request_release(&request);
+}
+
+static void all_mistakes_of_a_body_are_named(void **state)
+{
+	(void)state;
+	assert_mistakes("{\"ttl\":\"10d\"}",
+			",\"field\":\"url\",\"errors\":[{\"field\":\"url\","
+			"\"detail\":\"url: is required\"}]");
+	assert_mistakes("{\"owner\":7,\"url\":8,\"pass_path\":9,"
+			"\"ttl\":\"10d\"}",
+			",\"field\":\"owner\",\"errors\":["
+			"{\"field\":\"owner\",\"detail\":\"owner: expected a "
+			"string\"},"
+			"{\"field\":\"url\",\"detail\":\"url: expected a "
+			"string\"},"
+			"{\"field\":\"pass_path\",\"detail\":\"pass_path: "
+			"expected true or false\"}]");
+	assert_mistakes(
+		"{\"url\":\"https://a.example/\",\"ttl\":\"10d\","
+		"\"space\":\"none\"}",
+		",\"field\":\"space\",\"errors\":[{\"field\":\"space\","
+		"\"detail\":\"space: expected one of s7, s8, names\"}]");
+	/* A body that is no JSON has no fields. */
+	assert_mistakes("{", "");
+}
+
+static void mistakes_beyond_a_bound_are_left_out(void **state)
+{
+	struct link_request request;
+	struct error err = {0};
+	struct buf body = {0};
+
+	(void)state;
+	buf_putc(&body, '{');
+	for (int i = 0; i < 1000; i++)
+		buf_printf(&body, "\"name\\\"%d\":1,", i);
+	buf_puts(&body, "\"url\":1}");
+	assert_int_equal(parse_link_body(&request, buf_cstr(&body), &err), -1);
+	assert_int_equal(request.fields.mistakes.count, FIELD_MISTAKES_MAX);
+	assert_int_equal(strncmp(err.text, "name\"0: is not", 14), 0);
+	link_request_release(&request);
+	buf_free(&body);
+}
+
 static void all_fields_are_read(void **state)
 {
 	struct link_request r;
@@ -452,6 +507,8 @@ static void a_link_of_no_domain_is_of_the_default_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		WITH_STORE(all_mistakes_of_a_body_are_named),
+		WITH_STORE(mistakes_beyond_a_bound_are_left_out),
 		WITH_STORE(all_fields_are_read),
 		WITH_STORE(no_visitor_chooses_the_host),
 		WITH_STORE(what_is_left_open_comes_from_the_defaults),
