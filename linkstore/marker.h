@@ -4,9 +4,11 @@
  * Text, fields separated by one space:
  *	generation  o|c  class  opened  end  holder
  * with times in ms since 1970 by Redis' clock, and `never` for an end that does
- * not come.  The o is followed by the number of blocked links in the block, if
- * there are any ("o2").  Blocked links do not end, so a block with one does not
- * end either.  The key has no TTL: an absent marker is lost, never free.
+ * not come.  The class of a closed marker is "-" if no code of the block is
+ *known to have been issued under its generation.  The o is followed by the
+ *number of blocked links in the block, if there are any ("o2").  Blocked links
+ *do not end, so a block with one does not end either.  The key has no TTL: an
+ *absent marker is lost, never free.
  */
 #ifndef LINKSTORE_MARKER_H
 #define LINKSTORE_MARKER_H
@@ -32,6 +34,13 @@ struct link_marker {
 
 /* Returns false if the text is not a marker. */
 bool marker_parse(const char *text, size_t len, struct link_marker *ret_marker);
+
+/* Returns true if codes of the block may have been issued under the marker's
+ * generation. */
+static inline bool marker_had_links(const struct link_marker *marker)
+{
+	return marker->open || marker->class_name[0] != '-';
+}
 
 /* Returns true when no link of the block can be alive at `now` (Redis' clock).
  * A key still exists in the millisecond in which it expires. */

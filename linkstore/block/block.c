@@ -12,9 +12,9 @@ static void build_block_command(struct command *c,
 	command_marker_key(c, block->space, block->number);
 	command_number(c, block->generation);
 	command_text(c, block->holder);
-	command_text(c, block->ttl->name);
 	if (script == SCRIPT_CLOSE_OWN)
 		return;
+	command_text(c, block->ttl->name);
 	command_time(c, block->ttl->ttl);
 	command_time(c, linkstore_config(block->space->store)->hold_max);
 }

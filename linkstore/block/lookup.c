@@ -51,7 +51,7 @@ static uint64_t former_id(const struct link_target *target,
 	struct error ignored;
 	uint64_t id;
 
-	if (!is_of_generation(target, m) ||
+	if (!marker_had_links(m) || !is_of_generation(target, m) ||
 	    link_id_pack(&parts, &id, &ignored) < 0)
 		return 0;
 	return id;

@@ -4,7 +4,8 @@
 -- millisecond in which it ends.  A block with a blocked link has not ended: it
 -- is checked again a while later.  A closed marker of a lower generation
 -- belongs to a block whose holder never opened it: it gets the granted
--- generation, so that a late open fails.
+-- generation, so that a late open fails, and the class -: none of its codes was
+-- issued under that generation.
 -- Replies state (0 lost, 1 closed, 2 live), end and generation of each block.
 -- The script is called for millions of blocks.  So it reads and writes markers
 -- itself, without read_marker and write_marker: most change by one byte only.
@@ -27,7 +28,8 @@ local function judge(key, text)
   end
   if blocked ~= '' then return 2, now + tonumber(ARGV[2]), generation end
   if generation < granted then
-    return 1, 0, granted, ARGV[1] .. ' c' .. string.sub(text, #had + 3)
+    local rest = string.gsub(string.sub(text, #had + 3), '^ %S+', ' -', 1)
+    return 1, 0, granted, ARGV[1] .. ' c' .. rest
   end
   return 1, 0, generation, letter == 'o' and #had + 1
 end

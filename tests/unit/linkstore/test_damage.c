@@ -63,7 +63,7 @@ static const struct async_call {
 	{SCRIPT_MOVEMENT, "space:{s5} cursor:{s5}", "day:{s5}:"},
 	{SCRIPT_OPEN, "m:{s5:1}", "1 somebody 1d 1000 100"},
 	{SCRIPT_OPEN, "m:{s5:9}", "2 somebody 1d 1000 100"},
-	{SCRIPT_CLOSE_OWN, "m:{s5:1}", "1 somebody 1d"},
+	{SCRIPT_CLOSE_OWN, "m:{s5:1}", "1 somebody"},
 	{SCRIPT_CREATE, "m:{s5:0} l:{s5:0}:new l:{s5:0}:bbbb",
 	 "1 HOLDER 999999999999 RECORD RECORD"},
 	{SCRIPT_CLOSE, "m:{s5:8} m:{s5:9}", "1 150"},

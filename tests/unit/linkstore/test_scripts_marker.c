@@ -111,8 +111,8 @@ a_marker_of_an_earlier_generation_takes_the_granted_one(void **state)
 			 "SET d '10 o day @-90 @-1 me'");
 	script_replies(b, SCRIPT_CLOSE, "a b c d", "10 600",
 		       "(1 0 10 1 0 10 2 @5 9 1 0 10)");
-	keys_are(b, "a: 10 c day @-90 @-1 me\n"
-		    "b: 10 c day @-90 @-1 me\n"
+	keys_are(b, "a: 10 c - @-90 @-1 me\n"
+		    "b: 10 c - @-90 @-1 me\n"
 		    "c: 9 o day @-90 @5 me\n"
 		    "d: 10 c day @-90 @-1 me");
 }
@@ -181,14 +181,14 @@ static void a_holder_closes_what_is_his(void **state)
 	send_commands(b, "SET a '3 o1 day @-90 @80 me'\n"
 			 "SET b '3 c day @-90 @80 me'\n"
 			 "SET c '2 c day @-90 @80 she'");
-	script_replies(b, SCRIPT_CLOSE_OWN, "a", "3 me week", "(1)");
-	script_replies(b, SCRIPT_CLOSE_OWN, "b", "3 me week", "(1)");
-	script_replies(b, SCRIPT_CLOSE_OWN, "c", "3 me week", "(1)");
-	script_replies(b, SCRIPT_CLOSE_OWN, "d", "3 me week", "(1)");
-	keys_are(b, "a: 3 c week @0 @0 me\n"
-		    "b: 3 c week @0 @0 me\n"
-		    "c: 3 c week @0 @0 me\n"
-		    "d: 3 c week @0 @0 me");
+	script_replies(b, SCRIPT_CLOSE_OWN, "a", "3 me", "(1)");
+	script_replies(b, SCRIPT_CLOSE_OWN, "b", "3 me", "(1)");
+	script_replies(b, SCRIPT_CLOSE_OWN, "c", "3 me", "(1)");
+	script_replies(b, SCRIPT_CLOSE_OWN, "d", "3 me", "(1)");
+	keys_are(b, "a: 3 c - @0 @0 me\n"
+		    "b: 3 c - @0 @0 me\n"
+		    "c: 3 c - @0 @0 me\n"
+		    "d: 3 c - @0 @0 me");
 }
 
 static void nobody_closes_anothers_block(void **state)
@@ -205,11 +205,11 @@ static void nobody_closes_anothers_block(void **state)
 			 "SET c '4 c day @-90 @80 me'\n"
 			 "SET d '2 o day @-90 @80 me'\n"
 			 "SET e '4 o day @-90 @80 me'");
-	script_replies(b, SCRIPT_CLOSE_OWN, "a", "3 me day", "(0 3 1)");
-	script_replies(b, SCRIPT_CLOSE_OWN, "b", "3 me day", "(0 3 0)");
-	script_replies(b, SCRIPT_CLOSE_OWN, "c", "3 me day", "(0 4 0)");
-	script_replies(b, SCRIPT_CLOSE_OWN, "d", "3 me day", "(0 2 1)");
-	script_replies(b, SCRIPT_CLOSE_OWN, "e", "3 me day", "(0 4 1)");
+	script_replies(b, SCRIPT_CLOSE_OWN, "a", "3 me", "(0 3 1)");
+	script_replies(b, SCRIPT_CLOSE_OWN, "b", "3 me", "(0 3 0)");
+	script_replies(b, SCRIPT_CLOSE_OWN, "c", "3 me", "(0 4 0)");
+	script_replies(b, SCRIPT_CLOSE_OWN, "d", "3 me", "(0 2 1)");
+	script_replies(b, SCRIPT_CLOSE_OWN, "e", "3 me", "(0 4 1)");
 	keys_are(b, keys);
 }
 

@@ -103,6 +103,21 @@ static void a_code_that_is_gone_was_somebodys(void **state)
 	assert_int_equal(former_generation(f, &t), 1);
 }
 
+/* Block 0 was granted again, and closed without having been opened: its codes
+ * were not issued under that generation. */
+static void a_code_of_a_block_that_was_not_opened_was_nobodys(void **state)
+{
+	struct fixture *f = *state;
+	long long now = clock_real_ms();
+	struct link_target t;
+	char text[64];
+
+	linkstore_code(f->space, 0, 9, &t);
+	snprintf(text, sizeof(text), "2 c - %lld %lld me", now, now);
+	set_marker(f, text);
+	assert_int_equal(former_generation(f, &t), 0);
+}
+
 /* In the first generation a code is unknown until it can have expired. */
 static void a_code_of_the_first_generation_may_have_expired(void **state)
 {
@@ -346,3 +361,4 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+		TEST(a_code_of_a_block_that_was_not_opened_was_nobodys),
