@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/host_name.h"
 #include "common/network_list.h"
 #include "linkstore/denied_hosts_follower.h"
@@ -20,6 +21,7 @@
 #include "redirector/lookup/invalidations.h"
 #include "redirector/lookup/lookup_health.h"
 #include "redirector/pages/landing_pages.h"
+#include "redirector/renewals/renewals_report.h"
 #include "redirector/visit/access_log.h"
 #include "redirector/visit/deny_file.h"
 #include "redirector/visit/host_table.h"
@@ -377,6 +379,17 @@ static int make_counters(struct redirector *r, struct error *err)
 	return r->counters ? 0 : -1;
 }
 
+static int make_renewals_report(struct redirector *r, struct error *err)
+{
+	const struct kafka_config *kafka = &r->config->kafka;
+
+	if (!*kafka->topic_renewals)
+		return 0;
+	r->renewals_report =
+		renewals_report_new(kafka, r->registry, r->log, err);
+	return r->renewals_report ? 0 : -1;
+}
+
 static int make_access_log(struct redirector *r, struct error *err)
 {
 	const struct redirector_settings *s = &r->config->redirector;
@@ -426,7 +439,7 @@ static int make_parts(struct redirector *r, struct health *health,
 	/* The sink makes the folder of the counters' file, and counts from its
 	 * start on. */
 	if (make_sink(r, health, succeeds, err) < 0 ||
-	    make_counters(r, err) < 0)
+	    make_counters(r, err) < 0 || make_renewals_report(r, err) < 0)
 		return -1;
 	return event_sink_start(r->sink, err);
 }
@@ -467,6 +480,7 @@ void redirector_free(struct redirector *r)
 	for (size_t i = 0; r->hours && i <= r->threads; i++)
 		hour_writer_destroy(&r->hours[i]);
 	counters_report_free(r->counters);
+	renewals_report_free(r->renewals_report);
 	event_limits_free(r->event_limits);
 	free(r->hours);
 	free(r->untold);
@@ -568,10 +582,17 @@ int redirector_start_counters(struct redirector *r, struct error *err)
 	return r->counters ? counters_report_start(r->counters, err) : 0;
 }
 
-void redirector_end_counters(struct redirector *r, int64_t timeout_ms)
+void redirector_end_reports(struct redirector *r, int64_t timeout_ms)
 {
+	int64_t until = clock_monotonic_ms() + timeout_ms;
+
 	/* The sink counts the results of the last events before it returns. */
 	event_sink_end(r->sink);
 	if (r->counters)
 		counters_report_end(r->counters, timeout_ms);
+	/* Its records are sent meanwhile. */
+	timeout_ms = until - clock_monotonic_ms();
+	if (r->renewals_report)
+		renewals_report_end(r->renewals_report,
+				    timeout_ms > 0 ? timeout_ms : 0);
 }

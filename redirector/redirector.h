@@ -35,6 +35,7 @@ struct host_table;
 struct invalidations;
 struct lookup_health;
 struct network_list;
+struct renewals_report;
 struct renew_throttle;
 struct space_monitor;
 
@@ -90,7 +91,9 @@ struct redirector {
 	/* One per thread, by its number, and one for the sink's threads. */
 	struct hour_writer *hours;
 	struct counters_report *counters; /* NULL: no reports */
-	struct hour_totals *untold;	  /* totals without a report */
+	/* NULL: renewals are not reported. */
+	struct renewals_report *renewals_report;
+	struct hour_totals *untold; /* totals without a report */
 };
 
 /* `config` must outlive it.  `succeeds` is true if another redirector, with the
@@ -145,9 +148,9 @@ int redirector_start_counters(struct redirector *r, struct error *err);
 void redirector_flush_events(struct redirector *r, int64_t timeout_ms);
 
 /* Called after the threads are gone: spools or drops events that were not
- * delivered, and sends the last report of counters, for at most
+ * delivered, and sends the last reports of counters and renewals, for at most
  * `timeout_ms`. */
-void redirector_end_counters(struct redirector *r, int64_t timeout_ms);
+void redirector_end_reports(struct redirector *r, int64_t timeout_ms);
 
 /* Returns -1 and *err when the program ended itself (it sent itself SIGTERM),
  * else 0.  Called after the threads are gone. */

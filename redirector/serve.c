@@ -264,7 +264,7 @@ static void end_serving(struct serving *s)
 	redirector_stop_invalidations(s->redirector);
 	servers_free(s->servers);
 	s->servers = NULL;
-	redirector_end_counters(s->redirector, timeout);
+	redirector_end_reports(s->redirector, timeout);
 }
 
 static void release_serving(struct serving *s)

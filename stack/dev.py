@@ -96,7 +96,8 @@ def create_topics(config, port):
     wanted = [NewTopic(names["clicks"], 4, 1, config=bound),
               NewTopic(names["links"], 4, 1, config=bound),
               NewTopic(names["dlq"], 1, 1, config=stamped),
-              NewTopic(names["counters"], 1, 1, config=bound)]
+              NewTopic(names["counters"], 1, 1, config=bound),
+              NewTopic(names["renewals"], 1, 1, config=bound)]
     for name, future in admin.create_topics(wanted).items():
         try:
             future.result(30)

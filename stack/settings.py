@@ -87,7 +87,7 @@ def topics(config):
     kafka = config["kafka"]
     return {name: kafka.get(f"topic_{name}", fallback) for name, fallback in
             (("clicks", "clicks"), ("links", "links"), ("dlq", "clicks.dlq"),
-             ("counters", "redirector.counters"))}
+             ("counters", "redirector.counters"), ("renewals", "link.renewals"))}
 
 
 def link_web():

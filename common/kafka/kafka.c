@@ -63,6 +63,9 @@ static const struct setting settings[] = {
 	SETTING_STRING(topic_counters, "redirector.counters", AT_START,
 		       "Topic of what redirectors count, which is held against "
 		       "what is stored; empty: none."),
+	SETTING_STRING(topic_renewals, "link.renewals", AT_START,
+		       "Topic of the ends of links that visits have renewed, "
+		       "which the archive gets; empty: none."),
 	SETTING_INT(
 		queue_messages, "100000", 1, 10000000, AT_START,
 		"Messages a producer holds at most before it refuses more."),

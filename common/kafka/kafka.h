@@ -21,6 +21,7 @@ struct kafka_config {
 	char *topic_dlq;
 	char *topic_live;	/* NULL: clicks are not shown live */
 	char *topic_counters;	/* "": no counters */
+	char *topic_renewals;	/* "": renewals are not reported */
 	int64_t queue_messages; /* of one producer; when full, it refuses */
 	int64_t queue_bytes;
 	/* plaintext | ssl | sasl_plaintext | sasl_ssl */

@@ -23,19 +23,28 @@ static void build_renewal_command(struct command *c,
 }
 
 static int parse_renewal_reply(const redisReply *reply, const void *about,
-			       void *ret_left, struct error *err)
+			       void *ret_value, struct error *err)
 {
+	struct link_renewal *renewal = ret_value;
+
 	(void)about;
 	if (!reply_is_array(reply, 2))
 		return reply_malformed("renew", err);
-	*(int64_t *)ret_left = reply_time(reply, 0);
+	renewal->left = reply_time(reply, 0);
+	renewal->end = reply_number(reply, 1, 0);
 	return 0;
 }
 
+static void deliver_renewal(async_call_fn *fn, void *arg, void *value,
+			    const struct error *failure)
+{
+	((link_renew_fn *)fn)(arg, failure ? NULL : value, failure);
+}
+
 static const struct async_call_type renew_call = {
-	.value_size = sizeof(int64_t),
+	.value_size = sizeof(struct link_renewal),
 	.parse = parse_renewal_reply,
-	.deliver = async_call_deliver_number,
+	.deliver = deliver_renewal,
 };
 
 int link_renew_async(struct redis_async *redis,

@@ -8,6 +8,7 @@
 -- without a block has no marker.
 -- KEYS link visits marker|trace|nothing
 -- ARGV record-head version generation ttl renew-below [quarantine, for a trace]
+-- Replies the link's remaining time, and its new end; 0: it was not raised.
 local left = redis.call('PTTL', KEYS[1])
 local record = redis.call('GETRANGE', KEYS[1], 0, 20)
 if not is_link(record, ARGV[1]) then return {0, 0} end
@@ -25,7 +26,8 @@ if m and m.ends < expires then
   m.ends = expires
   write_marker(KEYS[3], m)
 end
-redis.call('PEXPIREAT', KEYS[1], time_text(expires), 'GT')
+local raised = redis.call('PEXPIREAT', KEYS[1], time_text(expires), 'GT')
 visits_follow(KEYS[2], redis.call('PTTL', KEYS[1]))
 if quarantine then trace_follow(KEYS[3], ARGV[1], KEYS[1], quarantine) end
-return {tonumber(ARGV[4]), 1}
+if raised == 0 then return {left, 0} end
+return {tonumber(ARGV[4]), expires}

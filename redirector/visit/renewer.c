@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "linkstore/block/renew.h"
+#include "redirector/renewals/renewals_report.h"
 #include "redirector/visit/cache_entry.h"
 #include "redirector/visit/renew_throttle.h"
 
@@ -10,6 +11,7 @@
 struct renewal {
 	struct renewer *by;
 	uint64_t link_id;
+	uint32_t version;
 };
 
 /* A query whether a link is due to be renewed. */
@@ -24,15 +26,26 @@ static void renewal_failed(struct renewer *r, uint64_t link_id)
 	renew_throttle_reset(r->redirector->renewals, link_id);
 }
 
-static void on_renewed(void *arg, int64_t left, const struct error *err)
+static void note_renewal(const struct renewal *sent,
+			 const struct link_renewal *done)
+{
+	struct renewer *r = sent->by;
+
+	redirector_count(r->counters, COUNTER_RENEWALS);
+	if (r->writer && done->end)
+		renewals_writer_add(r->writer, sent->link_id, sent->version,
+				    done->end);
+}
+
+static void on_renewed(void *arg, const struct link_renewal *done,
+		       const struct error *err)
 {
 	struct renewal *sent = arg;
 
-	(void)left;
 	if (err)
 		renewal_failed(sent->by, sent->link_id);
 	else
-		redirector_count(sent->by->counters, COUNTER_RENEWALS);
+		note_renewal(sent, done);
 	free(sent);
 }
 
@@ -49,7 +62,7 @@ void renewer_renew(struct renewer *r, const struct link_target *target,
 		return;
 	sent = malloc(sizeof(*sent));
 	if (sent) {
-		*sent = (struct renewal){r, link->link_id};
+		*sent = (struct renewal){r, link->link_id, link->version};
 		if (link_renew_async(r->redis, target, link, on_renewed, sent,
 				     &ignored) == 0)
 			return;

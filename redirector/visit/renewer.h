@@ -3,7 +3,8 @@
  * alive.
  *
  * A renewal is sent to Redis, and no visitor waits for it; one that fails is
- * counted, and the next visit tries again.  Belongs to its loop's thread.
+ * counted, and the next visit tries again.  One that raised the link's end is
+ * reported to the archive (renewals_report.h).  Belongs to its loop's thread.
  */
 #ifndef REDIRECTOR_VISIT_RENEWER_H
 #define REDIRECTOR_VISIT_RENEWER_H
@@ -13,6 +14,8 @@
 #include "linkstore/linkstore.h"
 #include "redirector/redirector.h"
 
+struct renewals_writer;
+
 /* The parts that it works with; all of them must outlive the connection to
  * Redis. */
 struct renewer {
@@ -20,6 +23,7 @@ struct renewer {
 	struct loop *loop;
 	struct redis_async *redis;
 	struct redirector_counters *counters;
+	struct renewals_writer *writer; /* NULL: renewals are not reported */
 };
 
 /* Renews the link, which is due, unless that was done within its interval. */

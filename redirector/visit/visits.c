@@ -10,6 +10,7 @@
 #include "linkstore/space/space_monitor.h"
 #include "redirector/counters/counters_report.h"
 #include "redirector/lookup/link_source.h"
+#include "redirector/renewals/renewals_report.h"
 #include "redirector/visit/admission.h"
 #include "redirector/visit/cache_entry.h"
 #include "redirector/visit/counted_visits.h"
@@ -460,6 +461,7 @@ static void visits_free(void *state)
 	if (!v)
 		return;
 	loop_timer_free(v->report_timer);
+	renewals_writer_free(v->renewer.writer);
 	counted_visits_release(&v->counted);
 	cache_entry_builder_release(&v->builder);
 	link_source_free(v->source);
@@ -490,6 +492,23 @@ static int make_parts(struct visits *v, const struct server_context *server,
 	return v->admission ? start_report_timer(v, err) : -1;
 }
 
+static int make_renewer(struct visits *v, const struct server_context *server,
+			struct error *err)
+{
+	struct renewals_report *report = server->redirector->renewals_report;
+
+	v->renewer = (struct renewer){
+		.redirector = server->redirector,
+		.loop = v->loop,
+		.redis = server->redis,
+		.counters = &v->counters,
+	};
+	if (!report)
+		return 0;
+	v->renewer.writer = renewals_writer_new(report, v->loop, err);
+	return v->renewer.writer ? 0 : -1;
+}
+
 static void *visits_new(const struct server_context *server, struct error *err)
 {
 	struct redirector *r = server->redirector;
@@ -511,11 +530,11 @@ static void *visits_new(const struct server_context *server, struct error *err)
 		s->cache_ttl, s->cache_negative_ttl, s->cache_stale};
 	if (redirector_counters_open(&v->counters, r->registry, &r->metrics,
 				     err) < 0 ||
-	    make_parts(v, server, err) < 0) {
+	    make_parts(v, server, err) < 0 ||
+	    make_renewer(v, server, err) < 0) {
 		visits_free(v);
 		return NULL;
 	}
-	v->renewer = (struct renewer){r, v->loop, server->redis, &v->counters};
 	v->counted = (struct counted_visits){
 		.redirector = r,
 		.loop = v->loop,

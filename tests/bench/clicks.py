@@ -56,7 +56,8 @@ class Clicks:
         # The same settings as in `make up`.
         bound = {"compression_type": "lz4", "max_message_bytes": 262144}
         self.topic = kafka.clicks_topic(PARTITIONS, **bound)
-        self.others = {"topic_counters": "", "topic_links": kafka.create_topic("links", **bound),
+        self.others = {"topic_counters": "", "topic_renewals": "",
+                       "topic_links": kafka.create_topic("links", **bound),
                        "topic_dlq": kafka.create_topic("dlq")}
 
     def keep(self, part):

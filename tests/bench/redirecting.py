@@ -81,6 +81,7 @@ class Redirecting:
             http=http)
         kafka = Kafka(made.broker.port)
         self.config["kafka"].update(topic_counters=kafka.create_topic("counters"),
+                                    topic_renewals=kafka.create_topic("renewals"),
                                     topic_clicks=kafka.clicks_topic(4))
         self.program = made.keep(Program("redirector", self.config, made.directory,
                                          env=self.env))

@@ -382,9 +382,10 @@ def base_config(request):
     # A Redis that gets no processor for a while must not count as down.
     config["redis"] = {"address": f"127.0.0.1:{redis_port}",
                        "command_timeout": "20s"}
-    # Counters are only used where a test is about them, test_reconciliation.py.
+    # Counters and renewals are only used where a test is about them,
+    # test_reconciliation.py and test_link_ends.py.
     config["kafka"] = {"brokers": [f"127.0.0.1:{port('kafka_server')}"],
-                       "topic_counters": ""}
+                       "topic_counters": "", "topic_renewals": ""}
     if "kafka" in asked:
         broker = request.getfixturevalue("kafka")
         config["kafka"].update(

@@ -39,6 +39,7 @@ class Edge:
                 "threads": THREADS, "cache_ttl": "1h"})
         self.config["kafka"] = dict(made.config["kafka"],
                                     topic_counters=kafka.create_topic("counters"),
+                                    topic_renewals=kafka.create_topic("renewals"),
                                     topic_clicks=kafka.clicks_topic(4))
         self.program = made.keep(Program("redirector", self.config,
                                          made.directory / f"edge-{number}"))

@@ -156,7 +156,8 @@ def reader(workdir, redis_server, kafka_server, clickhouse_server):
     yield made
     made.close()
     kafka = Kafka(kafka_server.port)
-    for topic in ("clicks", "links", "clicks.dlq", "redirector.counters"):
+    for topic in ("clicks", "links", "clicks.dlq", "redirector.counters",
+                  "link.renewals"):
         if topic in kafka.topics():
             kafka.delete_topic(topic)
 

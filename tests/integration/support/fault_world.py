@@ -50,7 +50,7 @@ def settings(base_config, topics, kafka_server, own):
     return {
         "log": {"format": "logfmt", "level": "info"},
         "kafka": {"brokers": [kafka_server.proxy.address], **topics,
-                  "topic_counters": "",
+                  "topic_counters": "", "topic_renewals": "",
                   "options": OPTIONS},
         "clickhouse": {**base_config["clickhouse"], "connect_timeout": "1s",
                        "query_timeout": "5s"},

@@ -290,13 +290,35 @@ static inline void await_release(const Shortloop__Link **link)
 	*link = NULL;
 }
 
+static inline void await_on_renewed(void *arg,
+				    const struct link_renewal *renewal,
+				    const struct error *err)
+{
+	struct await *a = arg;
+
+	if (await_answer(a, err))
+		*(struct link_renewal *)a->value = *renewal;
+}
+
+static inline int await_renewal(struct await *a,
+				const struct link_target *target,
+				const Shortloop__Link *link,
+				struct link_renewal *ret, struct error *err)
+{
+	await_begin(a, ret, err);
+	return await_end(a, link_renew_async(a->redis, target, link,
+					     await_on_renewed, a, err));
+}
+
 static inline int await_renew(struct await *a, const struct link_target *target,
 			      const Shortloop__Link *link, int64_t *ret_left,
 			      struct error *err)
 {
-	await_begin(a, ret_left, err);
-	return await_end(a, link_renew_async(a->redis, target, link,
-					     await_on_number, a, err));
+	struct link_renewal renewal = {0};
+	int status = await_renewal(a, target, link, &renewal, err);
+
+	*ret_left = renewal.left;
+	return status;
 }
 
 static inline int await_edit(struct await *a, const struct link_target *target,

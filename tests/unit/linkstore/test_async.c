@@ -258,13 +258,14 @@ static void look_ups_of_one_turn_leave_in_one_write(void **state)
 	assert_int_equal(reads_of(a) - before, 1 + 1); /* one more for INFO */
 }
 
-static void on_renewed(void *arg, int64_t left, const struct error *err)
+static void on_renewed(void *arg, const struct link_renewal *renewal,
+		       const struct error *err)
 {
 	struct async_fixture *a = arg;
 
 	if (err)
 		fail_msg("%s", err->text);
-	a->left = left;
+	a->left = renewal->left;
 	count_down_waiting(a);
 }
 

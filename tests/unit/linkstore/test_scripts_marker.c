@@ -334,7 +334,8 @@ static void a_visit_renews_a_link_and_its_block(void **state)
 	send_commands(b, "SET m '3 o day @-90 @60 me'\n"
 			 "SET x '" HEAD "\x18\x02 url' PXAT @49\n"
 			 "HSET v visits 1");
-	script_replies(b, SCRIPT_RENEW, "x v m", HEAD " 2 3 100 50", "(100 1)");
+	script_replies(b, SCRIPT_RENEW, "x v m", HEAD " 2 3 100 50",
+		       "(100 @100)");
 	keys_are(b, "m: 3 o day @-90 @100 me\n"
 		    "v(@100): visits=1\n"
 		    "x(@100): " HEAD "\x18\x02 url");
@@ -367,13 +368,13 @@ static void renewing_never_lowers_an_end(void **state)
 
 	send_commands(b, "SET m '3 o day @-90 @100 me'\n"
 			 "SET x '" HEAD "\x18\x02' PXAT @99\nHSET v visits 1");
-	script_replies(b, SCRIPT_RENEW, "x v m", HEAD " 2 3 40 500", "(40 1)");
+	script_replies(b, SCRIPT_RENEW, "x v m", HEAD " 2 3 40 500", "(99 0)");
 	keys_are(b, "m: 3 o day @-90 @100 me\n"
 		    "v(@99): visits=1\n"
 		    "x(@99): " HEAD "\x18\x02");
 	send_commands(b, "SET m '3 o day @-90 never me'");
 	script_replies(b, SCRIPT_RENEW, "x v m", HEAD " 2 3 140 500",
-		       "(140 1)");
+		       "(140 @140)");
 	keys_are(b, "m: 3 o day @-90 never me\n"
 		    "v(@140): visits=1\n"
 		    "x(@140): " HEAD "\x18\x02");
@@ -387,7 +388,7 @@ static void a_version_behind_the_longest_numbers_is_read(void **state)
 	send_commands(b, "SET x '" HEAD "\x10\x80\x80\x80\x80\x01"
 			 "\x18\x80\x80\x80\x80\x01' PXAT @49");
 	script_replies(b, SCRIPT_RENEW, "x v", HEAD " 268435456 3 100 50",
-		       "(100 1)");
+		       "(100 @100)");
 }
 
 static void a_link_is_renewed_without_a_marker(void **state)
@@ -395,12 +396,14 @@ static void a_link_is_renewed_without_a_marker(void **state)
 	struct script_bench *b = script_bench_reset(state);
 
 	send_commands(b, "SET x '" HEAD "\x18\x02' PXAT @49");
-	script_replies(b, SCRIPT_RENEW, "x v m", HEAD " 2 3 100 50", "(100 1)");
-	script_replies(b, SCRIPT_RENEW, "x v", HEAD " 2 3 110 150", "(110 1)");
+	script_replies(b, SCRIPT_RENEW, "x v m", HEAD " 2 3 100 50",
+		       "(100 @100)");
+	script_replies(b, SCRIPT_RENEW, "x v", HEAD " 2 3 110 150",
+		       "(110 @110)");
 	keys_are(b, "x(@110): " HEAD "\x18\x02");
 	/* The third key of an alias is its trace. */
 	script_replies(b, SCRIPT_RENEW, "x v t", HEAD " 2 0 120 150 1000",
-		       "(120 1)");
+		       "(120 @120)");
 	keys_are(b, "t(@1121): " HEAD "\nx(@120): " HEAD "\x18\x02");
 }
 

@@ -271,6 +271,28 @@ static void renewing_never_lowers_the_marker(void **state)
 	assert_true(read_marker(f, 0).end == 9999999999999);
 }
 
+/* A renewal reports the end that Redis then has; 0 if it raised nothing. */
+static void a_renewal_reports_the_end_that_redis_has(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+	struct link_renewal renewal;
+	struct link_answer answer;
+	char words[128];
+
+	set_remaining_life(f, &t, 50000);
+	must(f, await_lookup(f->await, &t, &answer, &f->err));
+	must(f, await_renewal(f->await, &t, answer.link, &renewal, &f->err));
+	assert_true(renewal.left == CLOCK_DAY);
+	snprintf(words, sizeof(words), "PEXPIRETIME l:{s5:%d}:%s", (int)t.block,
+		 t.code);
+	assert_true(renewal.end == redis_server_number(&f->server, words));
+	must(f, await_renewal(f->await, &t, answer.link, &renewal, &f->err));
+	assert_true(renewal.left > CLOCK_DAY - 90000 && renewal.end == 0);
+	await_release(&answer.link);
+}
+
 static void a_young_link_is_left_alone(void **state)
 {
 	struct fixture *f = *state;
@@ -345,12 +367,14 @@ int main(void)
 		TEST(an_expired_link_is_gone),
 		TEST(a_code_of_a_former_generation_is_gone),
 		TEST(a_code_that_is_gone_was_somebodys),
+		TEST(a_code_of_a_block_that_was_not_opened_was_nobodys),
 		TEST(a_code_of_the_first_generation_may_have_expired),
 		TEST(deleted_and_blocked_links_say_so),
 		TEST(a_visit_to_an_ageing_link_asks_for_renewal),
 		TEST(renewing_lifts_the_marker_above_the_link),
 		TEST(no_renewed_link_outlives_the_end_of_its_block),
 		TEST(renewing_never_lowers_the_marker),
+		TEST(a_renewal_reports_the_end_that_redis_has),
 		TEST(a_young_link_is_left_alone),
 		TEST(another_owners_link_is_not_renewed),
 		TEST(a_link_of_a_closed_block_is_not_renewed),
@@ -361,4 +385,3 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-		TEST(a_code_of_a_block_that_was_not_opened_was_nobodys),
