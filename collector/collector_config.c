@@ -5,6 +5,7 @@
 
 #include "collector/enrich/identity.h"
 #include "collector/memory.h"
+#include "collector/side/side_topics.h"
 #include "common/clock.h"
 #include "linkstore/quarantine.h"
 #include "schemas/ingest_progress.h"
@@ -186,12 +187,8 @@ static int check_topics(const struct kafka_config *kafka, struct error *err)
 		return error_set(err, ERROR_CONFIG,
 				 "kafka.topic_links: topic_clicks is '%s', too",
 				 kafka->topic_links);
-	if (!strcmp(kafka->topic_counters, kafka->topic_clicks) ||
-	    !strcmp(kafka->topic_counters, kafka->topic_links))
-		return error_set(err, ERROR_CONFIG,
-				 "kafka.topic_counters: '%s' is the topic of "
-				 "other events, too",
-				 kafka->topic_counters);
+	if (side_topics_check(kafka, err) < 0)
+		return -1;
 	if (!strcmp(kafka->topic_clicks, PROGRESS_TOPIC_RESCORE))
 		return error_set(err, ERROR_CONFIG,
 				 "kafka.topic_clicks: 'rescore' is what a "

@@ -194,15 +194,6 @@ static const char *change_name(Shortloop__LinkChange change)
 	}
 }
 
-/* DateTime64 ends in the year 2299; the end of a longer-lived link is set to
- * that. */
-static int64_t bounded_ms(uint64_t ms)
-{
-	const uint64_t max = UINT64_C(10413791999000);
-
-	return (int64_t)(ms < max ? ms : max);
-}
-
 static bool opens_app(const Shortloop__Target *target)
 {
 	return *target->app || *target->mini_program;

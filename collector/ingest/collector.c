@@ -7,7 +7,6 @@
 #include "collector/collector_config.h"
 #include "collector/collector_metrics.h"
 #include "collector/commands.h"
-#include "collector/counters/counters_intake.h"
 #include "collector/dead_letters.h"
 #include "collector/enrich/enricher.h"
 #include "collector/enrich/reference.h"
@@ -27,6 +26,8 @@
 #include "collector/ingest/topic_limits.h"
 #include "collector/ingest/unreadable_offsets.h"
 #include "collector/memory.h"
+#include "collector/side/side_intake.h"
+#include "collector/side/side_topics.h"
 #include "common/clock.h"
 #include "common/host_name.h"
 #include "common/kafka/consumer_commit.h"
@@ -69,7 +70,7 @@ struct collector {
 	struct insert_workers *workers;
 	struct kafka_consumer *consumer;
 	const char *topics[3];
-	struct counters_intake *counters; /* NULL: counters are not read */
+	struct side_intake *side[SIDE_TOPICS]; /* NULL: it is not read */
 
 	struct partitions partitions;
 	struct connections connections;
@@ -370,13 +371,37 @@ static int open_parts(struct collector *c, struct metrics *registry,
 	return open_consumer(c, registry, err);
 }
 
-static int open_counters(struct collector *c, struct app *app,
-			 struct error *err)
+static int open_side_topics(struct collector *c, struct app *app,
+			    struct error *err)
 {
-	c->counters = counters_intake_new(
-		c->config, c->dead_letters, c->metrics.dead_lettered,
-		app_metrics(app), app_health(app), c->log, err);
-	return c->counters ? 0 : -1;
+	const struct side_intake_options options = {
+		.config = c->config,
+		.log = c->log,
+		.dead_letters = c->dead_letters,
+		.dead_lettered = c->metrics.dead_lettered,
+		.registry = app_metrics(app),
+		.health = app_health(app),
+	};
+	struct side_topic topics[SIDE_TOPICS];
+
+	side_topics(&c->config->kafka, topics);
+	for (size_t i = 0; i < SIDE_TOPICS; i++) {
+		if (!*topics[i].topic)
+			continue;
+		c->side[i] = side_intake_new(topics[i].kind, topics[i].topic,
+					     &options, err);
+		if (!c->side[i])
+			return -1;
+	}
+	return 0;
+}
+
+static int start_side_topics(struct collector *c, struct error *err)
+{
+	for (size_t i = 0; i < SIDE_TOPICS; i++)
+		if (c->side[i] && side_intake_start(c->side[i], err) < 0)
+			return -1;
+	return 0;
 }
 
 static void join_inserts(struct collector *c)
@@ -506,10 +531,12 @@ static void collector_free(struct collector *c)
 	insert_workers_free(c->workers);
 	unreadable_close(&c->unreadable);
 	kafka_consumer_free(c->consumer);
-	counters_intake_stop(c->counters);
+	for (size_t i = 0; i < SIDE_TOPICS; i++)
+		side_intake_stop(c->side[i]);
 	dead_letters_free(c->dead_letters);
 	live_free(c->live);
-	counters_intake_free(c->counters);
+	for (size_t i = 0; i < SIDE_TOPICS; i++)
+		side_intake_free(c->side[i]);
 	reloader_free(c->reloader);
 	enricher_free(c->enricher);
 	partitions_release(&c->partitions);
@@ -544,7 +571,7 @@ static struct collector *collector_new(const struct collector_config *config,
 	join_housekeeping(c, app);
 	if (join_unreadable(c, app, err) < 0)
 		goto fail;
-	if (*config->kafka.topic_counters && open_counters(c, app, err) < 0)
+	if (open_side_topics(c, app, err) < 0)
 		goto fail;
 	c->flow_health = health_register(app_health(app), "flow");
 	health_up(c->flow_health);
@@ -560,7 +587,7 @@ static int collector_start(struct collector *c, struct error *err)
 	if (errno)
 		return error_set_errno(err, "cannot start a thread");
 	c->running = true;
-	return c->counters ? counters_intake_start(c->counters, err) : 0;
+	return start_side_topics(c, err);
 }
 
 static void collector_reload(struct collector *c)

@@ -47,6 +47,15 @@ static inline void rowbinary_i64(struct buf *b, int64_t v)
 	rowbinary_uint(b, (uint64_t)v, 8);
 }
 
+/* Returns a time as a DateTime64(3) can have it: that ends in the year 2299,
+ * and a later time becomes its end. */
+static inline int64_t rowbinary_bounded_ms(uint64_t ms)
+{
+	const uint64_t max = UINT64_C(10413791999000);
+
+	return (int64_t)(ms < max ? ms : max);
+}
+
 void rowbinary_f32(struct buf *b, float v);
 void rowbinary_f64(struct buf *b, double v);
 /* The count before an Array's elements or a Map's pairs; LEB128. */

@@ -1,10 +1,15 @@
--- placeholder of the same columns until the real one comes
+-- The ends of links that visits have renewed.  `links` has the end of a link's last edit; each
+-- renewal that raised the end in Redis adds a row here, which replaces those of former ones.  An
+-- edit gives the link a new version, whose event carries the end: so a row counts only for the
+-- version that it renewed, and then only if it is later than the end in `links`.  Rows come in
+-- any order, and twice; the greatest end of a link and version is right.
 CREATE TABLE IF NOT EXISTS link_ends
 (
-    link_id UInt64,
-    version UInt32,
-    ends_at DateTime64(3, 'UTC')
+    link_id UInt64 CODEC(Delta, ZSTD),
+    version UInt32 CODEC(ZSTD),
+    ends_at DateTime64(3, 'UTC') CODEC(ZSTD) -- by Redis' clock
 )
 ENGINE = ReplacingMergeTree(ends_at)
 ORDER BY (link_id, version)
+-- a page of lists reads a hundred links
 SETTINGS index_granularity = 1024;

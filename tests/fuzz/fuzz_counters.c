@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "collector/counters/counters_row.h"
+#include "collector/side/counters_row.h"
 #include "common/clickhouse/rowbinary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,9 +24,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct buf rows = {0};
 	struct error err = {0};
 	const char *at, *end;
+	size_t count = 0;
 
-	if (counters_row_append(&rows, data, size, &err) < 0) {
-		if (rows.len || err.code != ERROR_INPUT)
+	if (counters_kind.append(&rows, &count, data, size, &err) < 0) {
+		if (rows.len || count || err.code != ERROR_INPUT)
 			abort();
 		buf_free(&rows);
 		return 0;
@@ -35,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	at = skip_text(rows.data + 4 + 8 + 8, end);
 	at = skip_text(at, end);
 	/* The row has times, flags and counts. */
-	if (end - at != 8 + 8 + 1 + 1 + 12 * 8)
+	if (end - at != 8 + 8 + 1 + 1 + 13 * 8 || count != 1)
 		abort();
 	buf_free(&rows);
 	return 0;

@@ -10,32 +10,66 @@
 #include "collector/commands.h"
 #include "collector/exactly_once/passes.h"
 #include "collector/exactly_once/stored.h"
+#include "collector/side/side_topics.h"
 #include "collector/tools/dlq/dlq_filter.h"
+#include "common/buf.h"
 #include "common/kafka/reader.h"
 #include "common/output.h"
 
 struct pass_command {
 	const struct collector_config *config;
 	const char *topic;
-	const char *table; /* NULL: counters */
+	const char *table; /* NULL: a side topic */
 	uint32_t partitions;
 	struct clickhouse *ch;
 	struct kafka_reader *reader;
 };
 
+struct known_topic {
+	const char *name, *topic, *table;
+};
+
+enum {
+	KNOWN_TOPICS = 2 + SIDE_TOPICS
+};
+
+static void list_topics(const struct kafka_config *kafka,
+			struct known_topic ret[KNOWN_TOPICS])
+{
+	struct side_topic side[SIDE_TOPICS];
+
+	ret[0] = (struct known_topic){"clicks", kafka->topic_clicks, "clicks"};
+	ret[1] = (struct known_topic){"links", kafka->topic_links, "links"};
+	side_topics(kafka, side);
+	for (size_t i = 0; i < SIDE_TOPICS; i++)
+		ret[2 + i] = (struct known_topic){side[i].kind->name,
+						  side[i].topic, NULL};
+}
+
+static int refuse_topic(const struct known_topic *known, const char *name,
+			struct error *err)
+{
+	struct buf names = {0};
+
+	for (size_t i = 0; i < KNOWN_TOPICS; i++) {
+		buf_puts(&names, !i			 ? ""
+				 : i + 1 == KNOWN_TOPICS ? " or "
+							 : ", ");
+		buf_puts(&names, known[i].name);
+	}
+	error_set(err, ERROR_USAGE, "--topic: '%.40s': expected %s", name,
+		  buf_cstr(&names) ? buf_cstr(&names) : "another");
+	buf_free(&names);
+	return -1;
+}
+
 static int read_topic(struct pass_command *cmd, const char *name,
 		      struct error *err)
 {
-	const struct kafka_config *kafka = &cmd->config->kafka;
-	const struct {
-		const char *name, *topic, *table;
-	} known[] = {
-		{"clicks", kafka->topic_clicks, "clicks"},
-		{"links", kafka->topic_links, "links"},
-		{"counters", kafka->topic_counters, NULL},
-	};
+	struct known_topic known[KNOWN_TOPICS];
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	list_topics(&cmd->config->kafka, known);
+	for (size_t i = 0; i < KNOWN_TOPICS; i++) {
 		if (name && strcmp(name, known[i].name) != 0 &&
 		    strcmp(name, known[i].topic) != 0)
 			continue;
@@ -43,9 +77,7 @@ static int read_topic(struct pass_command *cmd, const char *name,
 		cmd->table = known[i].table;
 		return 0;
 	}
-	return error_set(err, ERROR_USAGE,
-			 "--topic: '%.40s': expected clicks, links or counters",
-			 name);
+	return refuse_topic(known, name, err);
 }
 
 static int open_parts(struct pass_command *cmd, struct error *err)

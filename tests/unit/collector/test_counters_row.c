@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "collector/counters/counters_row.h"
+#include "collector/side/counters_row.h"
 #include "common/clickhouse/rowbinary.h"
 #include "schemas/counters.pb-c.h"
 
@@ -39,6 +39,16 @@ static Shortloop__RedirectorCounters make_valid_counters(void)
 	return m;
 }
 
+static int append_record(struct buf *rows, const void *record, size_t len,
+			 struct error *err)
+{
+	size_t count = 0;
+	int status = counters_kind.append(rows, &count, record, len, err);
+
+	assert_int_equal(count, status == 0);
+	return status;
+}
+
 static int append_counters(struct buf *rows,
 			   const Shortloop__RedirectorCounters *m,
 			   struct error *err)
@@ -48,7 +58,7 @@ static int append_counters(struct buf *rows,
 
 	assert_true(len <= sizeof(packed));
 	shortloop__redirector_counters__pack(m, packed);
-	return counters_row_append(rows, packed, len, err);
+	return append_record(rows, packed, len, err);
 }
 
 static void is_refused(const Shortloop__RedirectorCounters *m, const char *text)
@@ -101,7 +111,7 @@ static void what_a_later_redirector_adds_changes_nothing(void **state)
 	(void)state;
 	assert_int_equal(append_counters(&rows, &m, &err), 0);
 	memcpy(packed + len, "\x98\x06\x07", 3);
-	assert_int_equal(counters_row_append(&with, packed, len + 3, &err), 0);
+	assert_int_equal(append_record(&with, packed, len + 3, &err), 0);
 	assert_int_equal(with.len, rows.len);
 	assert_memory_equal(with.data, rows.data, rows.len);
 	buf_free(&rows);
@@ -137,9 +147,9 @@ static void any_other_bytes_are_refused(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(counters_row_append(&rows, "\xff", 1, &err), -1);
+	assert_int_equal(append_record(&rows, "\xff", 1, &err), -1);
 	assert_int_equal(err.code, ERROR_INPUT);
-	assert_int_equal(counters_row_append(&rows, "", 0, &err), -1);
+	assert_int_equal(append_record(&rows, "", 0, &err), -1);
 	assert_int_equal(err.code, ERROR_INPUT);
 	assert_int_equal(rows.len, 0);
 	buf_free(&rows);

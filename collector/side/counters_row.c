@@ -1,4 +1,4 @@
-#include "collector/counters/counters_row.h"
+#include "collector/side/counters_row.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -11,13 +11,6 @@
 /* Sums over many redirectors must not overflow. */
 #define COUNT_MAX (UINT64_C(1) << 48)
 #define TEXT_MAX  320
-
-const char counters_insert[] =
-	"INSERT INTO redirector_counters (hour, boot, sequence, instance, "
-	"edge, boot_time, counted_until, ended, inexact, redirected, "
-	"not_found, expired, blocked, head, silent, produced, refused, "
-	"acknowledged, undelivered, spooled, replayed, withheld) FORMAT "
-	"RowBinary";
 
 enum {
 	COUNT_NUMBERS = 13
@@ -95,8 +88,9 @@ static void put_counters_columns(struct buf *rows,
 		rowbinary_u64(rows, n[i]);
 }
 
-int counters_row_append(struct buf *rows, const void *record, size_t len,
-			struct error *err)
+static int append_counters_row(struct buf *rows, size_t *row_count,
+			       const void *record, size_t len,
+			       struct error *err)
 {
 	Shortloop__RedirectorCounters *m =
 		shortloop__redirector_counters__unpack(NULL, len, record);
@@ -114,5 +108,26 @@ int counters_row_append(struct buf *rows, const void *record, size_t len,
 		rows->failed = false;
 		return error_set_nomem(err);
 	}
+	if (status == 0)
+		(*row_count)++;
 	return status;
 }
+
+const struct side_kind counters_kind = {
+	.name = "counters",
+	.client_id = "shortloop-collector-counters",
+	.what = "counters of redirectors",
+	.insert = "INSERT INTO redirector_counters (hour, boot, sequence, "
+		  "instance, edge, boot_time, counted_until, ended, inexact, "
+		  "redirected, not_found, expired, blocked, head, silent, "
+		  "produced, refused, acknowledged, undelivered, spooled, "
+		  "replayed, withheld) FORMAT RowBinary",
+	.rows_max = 1000,
+	.append = append_counters_row,
+	.stored = {"shortloop_collector_counters_stored_total",
+		   "Records of what redirectors counted, stored"},
+	.failures = {"shortloop_collector_counters_failures_total",
+		     "Tries to store them that failed"},
+	.passed = {"shortloop_collector_counters_passed_total",
+		   "Unreadable offsets of counters that were passed over"},
+};

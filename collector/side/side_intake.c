@@ -1,4 +1,4 @@
-#include "collector/counters/counters_intake.h"
+#include "collector/side/side_intake.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collector/counters/counters_row.h"
 #include "collector/exactly_once/batch.h"
 #include "collector/exactly_once/passes.h"
 #include "common/backoff.h"
@@ -21,7 +20,6 @@
 enum {
 	POLL_MS = 100,
 	ASK_MS = 5000,
-	ROWS_MAX = 1000,   /* per insert */
 	BATCH_MS = 1000,   /* limit of the time that a row waits for others */
 	LOOK_MS = 1000,	   /* between two checks of an unreadable record */
 	LETTERS_MS = 1000, /* limit of the wait until dead letters are stored */
@@ -39,22 +37,23 @@ enum {
  *	   ^                                               |
  *	   `---- HELD <-- the next record is unreadable <--'
  */
-enum counters_state {
-	COUNTERS_UNASSIGNED,
-	COUNTERS_AWAITING,
-	COUNTERS_READING,
-	COUNTERS_HELD,
+enum side_state {
+	SIDE_UNASSIGNED,
+	SIDE_AWAITING,
+	SIDE_READING,
+	SIDE_HELD,
 };
 
-struct counters_partition {
-	enum counters_state state;
+struct side_partition {
+	enum side_state state;
 	int64_t next;	   /* one past the last record taken */
 	int64_t committed; /* the last offset given to a commit */
 	bool commit_awaited;
 	int64_t held_since, look_at; /* monotonic ms, while HELD */
 };
 
-struct counters_intake {
+struct side_intake {
+	const struct side_kind *kind;
 	const struct collector_config *config;
 	struct log *log;
 	struct health_check *health;
@@ -68,7 +67,7 @@ struct counters_intake {
 	const char *topics[2];
 	char group[512];
 
-	struct counters_partition *partitions; /* index: the number */
+	struct side_partition *partitions; /* index: the number */
 	size_t partition_count;
 	/* Data that was taken and is not stored yet. */
 	struct buf rows;
@@ -87,23 +86,23 @@ struct counters_intake {
 
 /* --- store ---------------------------------------------------------------- */
 
-static bool has_any(const struct counters_intake *in)
+static bool has_any(const struct side_intake *in)
 {
 	return in->row_count || in->letters;
 }
 
-static void clear_rows_and_letters(struct counters_intake *in)
+static void clear_rows_and_letters(struct side_intake *in)
 {
 	buf_reset(&in->rows);
 	in->row_count = in->letters = 0;
 }
 
-static void commit_partition_offset(struct counters_intake *in, int32_t number)
+static void commit_partition_offset(struct side_intake *in, int32_t number)
 {
-	struct counters_partition *p = &in->partitions[number];
+	struct side_partition *p = &in->partitions[number];
 	struct error err = {0};
 
-	if (p->state != COUNTERS_READING || p->commit_awaited ||
+	if (p->state != SIDE_READING || p->commit_awaited ||
 	    p->next == p->committed)
 		return;
 	if (kafka_consumer_commit(in->consumer, in->topics[0], number, p->next,
@@ -113,7 +112,7 @@ static void commit_partition_offset(struct counters_intake *in, int32_t number)
 	p->committed = p->next;
 }
 
-static void commit_all(struct counters_intake *in)
+static void commit_all(struct side_intake *in)
 {
 	for (size_t i = 0; i < in->partition_count; i++)
 		commit_partition_offset(in, (int32_t)i);
@@ -121,8 +120,8 @@ static void commit_all(struct counters_intake *in)
 
 static void on_committed(void *arg, void *opaque, const struct error *err)
 {
-	struct counters_intake *in = arg;
-	struct counters_partition *p = &in->partitions[(intptr_t)opaque];
+	struct side_intake *in = arg;
+	struct side_partition *p = &in->partitions[(intptr_t)opaque];
 
 	p->commit_awaited = false;
 	if (err)
@@ -130,7 +129,7 @@ static void on_committed(void *arg, void *opaque, const struct error *err)
 }
 
 /* All is well, apart from records that were passed over. */
-static void tell_well(struct counters_intake *in)
+static void tell_well(struct side_intake *in)
 {
 	if (*in->passed_text)
 		health_say(in->health, in->passed_text);
@@ -139,15 +138,15 @@ static void tell_well(struct counters_intake *in)
 }
 
 /* Rows that are stored twice replace each other. */
-static int store_rows_and_letters(struct counters_intake *in, struct error *err)
+static int store_rows_and_letters(struct side_intake *in, struct error *err)
 {
 	static const struct clickhouse_param params[] = {{"async_insert", "0"},
 							 {NULL, NULL}};
 
 	if (in->row_count &&
-	    clickhouse_insert(in->ch, counters_insert, params, in->rows.data,
+	    clickhouse_insert(in->ch, in->kind->insert, params, in->rows.data,
 			      in->rows.len, err) < 0)
-		return error_wrap(err, "counters of redirectors");
+		return error_wrap(err, "%s", in->kind->what);
 	if (in->letters &&
 	    dead_letters_flush(in->dead_letters, LETTERS_MS, err) < 0)
 		return -1;
@@ -155,23 +154,23 @@ static int store_rows_and_letters(struct counters_intake *in, struct error *err)
 }
 
 /* Nothing more is read until the rows are stored. */
-static void pause_all(struct counters_intake *in, bool pause)
+static void pause_all(struct side_intake *in, bool pause)
 {
 	struct error err = {0};
 
 	for (size_t i = 0; i < in->partition_count; i++)
-		if (in->partitions[i].state == COUNTERS_READING &&
+		if (in->partitions[i].state == SIDE_READING &&
 		    kafka_consumer_pause(in->consumer, in->topics[0],
 					 (int32_t)i, pause, &err) < 0)
-			log_debug(in->log, "counters", log_err(&err));
+			log_debug(in->log, in->kind->what, log_err(&err));
 	in->paused = pause;
 }
 
-static void on_failed(struct counters_intake *in, const struct error *err)
+static void on_failed(struct side_intake *in, const struct error *err)
 {
 	if (!in->tries)
-		log_warn(in->log, "counters not stored: retrying",
-			 log_err(err));
+		log_warn(in->log, "records not stored: retrying",
+			 log_str("topic", in->topics[0]), log_err(err));
 	health_say(in->health, err->text);
 	metric_add(in->failures, 1);
 	in->retry_at = clock_monotonic_ms() +
@@ -181,10 +180,11 @@ static void on_failed(struct counters_intake *in, const struct error *err)
 	pause_all(in, true);
 }
 
-static void on_stored(struct counters_intake *in)
+static void on_stored(struct side_intake *in)
 {
 	if (in->tries)
-		log_info(in->log, "counters stored again");
+		log_info(in->log, "records stored again",
+			 log_str("topic", in->topics[0]));
 	in->tries = 0;
 	tell_well(in);
 	metric_add(in->stored, in->row_count);
@@ -195,7 +195,7 @@ static void on_stored(struct counters_intake *in)
 		pause_all(in, false);
 }
 
-static void try_store(struct counters_intake *in)
+static void try_store(struct side_intake *in)
 {
 	struct error err = {0};
 
@@ -205,25 +205,24 @@ static void try_store(struct counters_intake *in)
 		on_stored(in);
 }
 
-static void store_due(struct counters_intake *in, int64_t now)
+static void store_due(struct side_intake *in, int64_t now)
 {
 	if (!has_any(in) || now < in->retry_at)
 		return;
-	if (in->tries || in->row_count + in->letters >= ROWS_MAX ||
+	if (in->tries || in->row_count + in->letters >= in->kind->rows_max ||
 	    now - in->since >= BATCH_MS)
 		try_store(in);
 }
 
 /* --- read ----------------------------------------------------------------- */
 
-static int put_letter(struct counters_intake *in,
-		      const struct kafka_record *record,
+static int put_letter(struct side_intake *in, const struct kafka_record *record,
 		      const struct error *reason, struct error *err)
 {
 	if (dead_letters_put(in->dead_letters, record, reason->text,
 			     &in->letters_given_up, err) < 0)
 		return -1;
-	log_warn(in->log, "counters rejected: they go to the dead letters",
+	log_warn(in->log, "record rejected: it goes to the dead letters",
 		 log_str("topic", record->topic),
 		 log_int("partition", record->partition),
 		 log_int("offset", record->offset), log_err(reason));
@@ -232,39 +231,38 @@ static int put_letter(struct counters_intake *in,
 	return 0;
 }
 
-static int add_row_or_letter(struct counters_intake *in,
+static int add_row_or_letter(struct side_intake *in,
 			     const struct kafka_record *record,
 			     struct error *err)
 {
 	struct error reason = {0};
 
-	if (counters_row_append(&in->rows, record->payload, record->len,
-				&reason) == 0) {
-		in->row_count++;
+	if (in->kind->append(&in->rows, &in->row_count, record->payload,
+			     record->len, &reason) == 0)
 		return 0;
-	}
 	if (reason.code == ERROR_INPUT)
 		return put_letter(in, record, &reason, err);
 	*err = reason;
 	return -1;
 }
 
-static void take_counters_record(struct counters_intake *in,
-				 const struct kafka_record *record)
+static void take_record(struct side_intake *in,
+			const struct kafka_record *record)
 {
-	struct counters_partition *p;
+	struct side_partition *p;
 	struct error err = {0};
 
 	if ((size_t)record->partition >= in->partition_count)
 		return;
 	p = &in->partitions[record->partition];
-	if (p->state != COUNTERS_READING)
+	if (p->state != SIDE_READING)
 		return;
 	if (!has_any(in))
 		in->since = clock_monotonic_ms();
 	if (add_row_or_letter(in, record, &err) < 0) {
-		log_warn(in->log, "counters are read again", log_err(&err));
-		p->state = COUNTERS_AWAITING;
+		log_warn(in->log, "a record is read again",
+			 log_str("topic", record->topic), log_err(&err));
+		p->state = SIDE_AWAITING;
 		return;
 	}
 	p->next = record->offset + 1;
@@ -272,9 +270,9 @@ static void take_counters_record(struct counters_intake *in,
 
 /* Reads from the committed offset on, or after the rows that are being
  * stored. */
-static void begin_reading(struct counters_intake *in, int32_t number)
+static void begin_reading(struct side_intake *in, int32_t number)
 {
-	struct counters_partition *p = &in->partitions[number];
+	struct side_partition *p = &in->partitions[number];
 	const char *topic = in->topics[0];
 	struct kafka_committed committed;
 	struct error err = {0};
@@ -282,7 +280,7 @@ static void begin_reading(struct counters_intake *in, int32_t number)
 	if (p->next < 0) {
 		if (kafka_consumer_committed(in->consumer, topic, number,
 					     ASK_MS, &committed, &err) < 0) {
-			log_debug(in->log, "counters", log_err(&err));
+			log_debug(in->log, in->kind->what, log_err(&err));
 			return;
 		}
 		p->next = committed.offset < 0 ? 0 : committed.offset;
@@ -292,23 +290,23 @@ static void begin_reading(struct counters_intake *in, int32_t number)
 		    0 ||
 	    kafka_consumer_seek(in->consumer, topic, number, p->next, &err) <
 		    0) {
-		log_debug(in->log, "counters", log_err(&err));
+		log_debug(in->log, in->kind->what, log_err(&err));
 		return;
 	}
-	p->state = COUNTERS_READING;
+	p->state = SIDE_READING;
 }
 
-static void begin_all(struct counters_intake *in)
+static void begin_all(struct side_intake *in)
 {
 	for (size_t i = 0; !in->paused && i < in->partition_count; i++)
-		if (in->partitions[i].state == COUNTERS_AWAITING)
+		if (in->partitions[i].state == SIDE_AWAITING)
 			begin_reading(in, (int32_t)i);
 }
 
 /* --- unreadable records --------------------------------------------------- */
 
 /* Reports a gap, once: ClickHouse recognises a repeated row by its token. */
-static int report_gap(struct counters_intake *in, int32_t number,
+static int report_gap(struct side_intake *in, int32_t number,
 		      const struct kafka_unreadable *what, struct error *err)
 {
 	const struct collector_settings *settings = &in->config->collector;
@@ -345,19 +343,19 @@ static int report_gap(struct counters_intake *in, int32_t number,
 	return status;
 }
 
-static void pass_over(struct counters_intake *in, int32_t number,
+static void pass_over(struct side_intake *in, int32_t number,
 		      const struct kafka_unreadable *what)
 {
-	struct counters_partition *p = &in->partitions[number];
+	struct side_partition *p = &in->partitions[number];
 	uint64_t lost = (uint64_t)(what->last - what->first + 1);
 	struct error err = {0};
 
 	if (report_gap(in, number, what, &err) < 0) {
-		log_warn(in->log, "a gap in counters is not reported: retrying",
-			 log_err(&err));
+		log_warn(in->log, "a gap is not reported: retrying",
+			 log_str("topic", in->topics[0]), log_err(&err));
 		return;
 	}
-	log_error(in->log, "counters were passed over",
+	log_error(in->log, "offsets were passed over",
 		  log_str("topic", in->topics[0]), log_int("partition", number),
 		  log_int("first", what->first), log_int("last", what->last),
 		  log_str("reason", what->reason));
@@ -368,12 +366,12 @@ static void pass_over(struct counters_intake *in, int32_t number,
 		 what->reason);
 	tell_well(in);
 	p->next = what->last + 1;
-	p->state = COUNTERS_AWAITING;
+	p->state = SIDE_AWAITING;
 }
 
 /* Returns whether an operator decided to pass over it, and fills the
  * offsets. */
-static bool is_said(struct counters_intake *in, int32_t number,
+static bool is_said(struct side_intake *in, int32_t number,
 		    struct kafka_unreadable *what)
 {
 	uint64_t next = (uint64_t)in->partitions[number].next;
@@ -394,7 +392,7 @@ static bool is_said(struct counters_intake *in, int32_t number,
 	return pass && pass->first <= next;
 }
 
-static int probe_next_record(struct counters_intake *in, int32_t number,
+static int probe_next_record(struct side_intake *in, int32_t number,
 			     struct kafka_unreadable *ret, struct error *err)
 {
 	if (!in->reader) {
@@ -409,10 +407,10 @@ static int probe_next_record(struct counters_intake *in, int32_t number,
 				  in->partitions[number].next, ret, err);
 }
 
-static void check_held_partition(struct counters_intake *in, int32_t number,
+static void check_held_partition(struct side_intake *in, int32_t number,
 				 int64_t now)
 {
-	struct counters_partition *p = &in->partitions[number];
+	struct side_partition *p = &in->partitions[number];
 	int64_t patience = in->config->collector.unreadable_after;
 	struct kafka_unreadable what;
 	struct error err = {0};
@@ -427,36 +425,36 @@ static void check_held_partition(struct counters_intake *in, int32_t number,
 	}
 	status = probe_next_record(in, number, &what, &err);
 	if (status < 0)
-		log_debug(in->log, "counters", log_err(&err));
+		log_debug(in->log, in->kind->what, log_err(&err));
 	else if (status > 0)
-		p->state = COUNTERS_AWAITING; /* it is readable now */
+		p->state = SIDE_AWAITING; /* it is readable now */
 	else if (patience &&
 		 (!what.may_heal || now - p->held_since >= patience))
 		pass_over(in, number, &what);
 }
 
-static void look_at_held(struct counters_intake *in, int64_t now)
+static void look_at_held(struct side_intake *in, int64_t now)
 {
 	for (size_t i = 0; i < in->partition_count; i++)
-		if (in->partitions[i].state == COUNTERS_HELD)
+		if (in->partitions[i].state == SIDE_HELD)
 			check_held_partition(in, (int32_t)i, now);
 }
 
 static void on_unreadable(void *arg, const char *topic, int32_t number,
 			  const struct kafka_unreadable *what)
 {
-	struct counters_intake *in = arg;
-	struct counters_partition *p;
+	struct side_intake *in = arg;
+	struct side_partition *p;
 
 	if ((size_t)number >= in->partition_count)
 		return;
 	p = &in->partitions[number];
-	if (p->state != COUNTERS_READING)
+	if (p->state != SIDE_READING)
 		return;
-	p->state = COUNTERS_HELD;
+	p->state = SIDE_HELD;
 	p->held_since = clock_monotonic_ms();
 	p->look_at = 0;
-	log_warn(in->log, "counters cannot be read: they are tried again",
+	log_warn(in->log, "a record cannot be read: it is tried again",
 		 log_str("topic", topic), log_int("partition", number),
 		 log_int("offset", p->next), log_str("reason", what->reason));
 	health_say(in->health, what->reason);
@@ -464,9 +462,9 @@ static void on_unreadable(void *arg, const char *topic, int32_t number,
 
 /* --- Kafka's callbacks ---------------------------------------------------- */
 
-static int make_room(struct counters_intake *in, size_t count)
+static int make_room(struct side_intake *in, size_t count)
 {
-	struct counters_partition *more;
+	struct side_partition *more;
 
 	if (count <= in->partition_count)
 		return 0;
@@ -475,19 +473,19 @@ static int make_room(struct counters_intake *in, size_t count)
 		return -1;
 	in->partitions = more;
 	while (in->partition_count < count)
-		more[in->partition_count++] = (struct counters_partition){0};
+		more[in->partition_count++] = (struct side_partition){0};
 	return 0;
 }
 
 static void on_assigned(void *arg, const char *topic, int32_t number)
 {
-	struct counters_intake *in = arg;
+	struct side_intake *in = arg;
 
 	if (make_room(in, (size_t)number + 1) < 0) {
 		log_error(in->log, "out of memory", log_str("topic", topic));
 		return;
 	}
-	in->partitions[number].state = COUNTERS_AWAITING;
+	in->partitions[number].state = SIDE_AWAITING;
 	in->partitions[number].next = -1;
 	in->partitions[number].committed = -1;
 	log_info(in->log, "partition assigned", log_str("topic", topic),
@@ -497,8 +495,8 @@ static void on_assigned(void *arg, const char *topic, int32_t number)
 /* The data taken so far is stored now, or read again by the next owner. */
 static void on_revoked(void *arg, const char *topic, int32_t number, bool lost)
 {
-	struct counters_intake *in = arg;
-	struct counters_partition *p;
+	struct side_intake *in = arg;
+	struct side_partition *p;
 
 	if ((size_t)number >= in->partition_count)
 		return;
@@ -507,16 +505,16 @@ static void on_revoked(void *arg, const char *topic, int32_t number, bool lost)
 		try_store(in);
 	if (!lost && p->commit_awaited)
 		kafka_consumer_serve_commits(in->consumer, COMMIT_MS);
-	p->state = COUNTERS_UNASSIGNED;
+	p->state = SIDE_UNASSIGNED;
 	log_info(in->log, "partition revoked", log_str("topic", topic),
 		 log_int("partition", number), log_int("lost", lost));
 }
 
 /* --- thread --------------------------------------------------------------- */
 
-static void *run_counters_thread(void *arg)
+static void *run_side_thread(void *arg)
 {
-	struct counters_intake *in = arg;
+	struct side_intake *in = arg;
 
 	while (!atomic_load(&in->stopping)) {
 		struct kafka_record record;
@@ -525,7 +523,7 @@ static void *run_counters_thread(void *arg)
 					      &err);
 
 		if (got > 0) {
-			take_counters_record(in, &record);
+			take_record(in, &record);
 			kafka_record_release(&record);
 		} else if (got < 0) {
 			health_say(in->health, err.text);
@@ -547,23 +545,23 @@ static void *run_counters_thread(void *arg)
 
 /* --- construction --------------------------------------------------------- */
 
-static void register_metrics(struct counters_intake *in, struct metrics *m)
+static struct metric *register_metric(struct metrics *m,
+				      const struct side_metric *metric)
 {
-	in->stored = metrics_counter(
-		m, "shortloop_collector_counters_stored_total", NULL,
-		"Records of what redirectors counted, stored");
-	in->failures = metrics_counter(
-		m, "shortloop_collector_counters_failures_total", NULL,
-		"Tries to store them that failed");
-	in->passed = metrics_counter(
-		m, "shortloop_collector_counters_passed_total", NULL,
-		"Unreadable offsets of counters that were passed over");
+	return metrics_counter(m, metric->name, NULL, metric->help);
 }
 
-static int open_parts(struct counters_intake *in, struct error *err)
+static void register_metrics(struct side_intake *in, struct metrics *m)
+{
+	in->stored = register_metric(m, &in->kind->stored);
+	in->failures = register_metric(m, &in->kind->failures);
+	in->passed = register_metric(m, &in->kind->passed);
+}
+
+static int open_parts(struct side_intake *in, struct error *err)
 {
 	const struct kafka_consumer_options options = {
-		.client_id = "shortloop-collector-counters",
+		.client_id = in->kind->client_id,
 		.group = in->group,
 		.topics = in->topics,
 		.fetch_bytes = FETCH_BYTES,
@@ -584,44 +582,44 @@ static int open_parts(struct counters_intake *in, struct error *err)
 	return in->consumer ? 0 : -1;
 }
 
-struct counters_intake *
-counters_intake_new(const struct collector_config *config,
-		    struct dead_letters *dead_letters,
-		    struct metric *dead_lettered, struct metrics *registry,
-		    struct health *health, struct log *log, struct error *err)
+struct side_intake *side_intake_new(const struct side_kind *kind,
+				    const char *topic,
+				    const struct side_intake_options *options,
+				    struct error *err)
 {
-	struct counters_intake *in = calloc(1, sizeof(*in));
+	struct side_intake *in = calloc(1, sizeof(*in));
 
 	if (!in) {
 		error_set_nomem(err);
 		return NULL;
 	}
-	in->config = config;
-	in->dead_letters = dead_letters;
-	in->dead_lettered = dead_lettered;
-	in->log = log;
-	in->health = health_register(health, "counters");
+	in->kind = kind;
+	in->config = options->config;
+	in->dead_letters = options->dead_letters;
+	in->dead_lettered = options->dead_lettered;
+	in->log = options->log;
+	in->health = health_register(options->health, kind->name);
 	health_up(in->health);
-	in->topics[0] = config->kafka.topic_counters;
-	snprintf(in->group, sizeof(in->group), "%.500s.counters",
-		 config->collector.group);
-	register_metrics(in, registry);
+	in->topics[0] = topic;
+	snprintf(in->group, sizeof(in->group), "%.490s.%s",
+		 in->config->collector.group, kind->name);
+	register_metrics(in, options->registry);
 	if (open_parts(in, err) == 0)
 		return in;
-	counters_intake_free(in);
+	side_intake_free(in);
 	return NULL;
 }
 
-int counters_intake_start(struct counters_intake *in, struct error *err)
+int side_intake_start(struct side_intake *in, struct error *err)
 {
-	errno = pthread_create(&in->thread, NULL, run_counters_thread, in);
+	errno = pthread_create(&in->thread, NULL, run_side_thread, in);
 	if (errno)
 		return error_set_errno(err, "cannot start a thread");
 	in->running = true;
 	return 0;
 }
 
-void counters_intake_stop(struct counters_intake *in)
+void side_intake_stop(struct side_intake *in)
 {
 	if (!in || !in->running)
 		return;
@@ -630,11 +628,11 @@ void counters_intake_stop(struct counters_intake *in)
 	in->running = false;
 }
 
-void counters_intake_free(struct counters_intake *in)
+void side_intake_free(struct side_intake *in)
 {
 	if (!in)
 		return;
-	counters_intake_stop(in);
+	side_intake_stop(in);
 	kafka_consumer_free(in->consumer);
 	kafka_reader_free(in->reader);
 	clickhouse_free(in->ch);
