@@ -21,6 +21,7 @@ from support.server import KafkaServer
 MIB = 1 << 20
 HOUR = 3600 * 1000
 Counters = message("counters.proto", "shortloop.RedirectorCounters")
+Renewals = message("renewal.proto", "shortloop.Renewals")
 
 
 # --- fixtures ----------------------------------------------------------------
@@ -31,6 +32,11 @@ def counters(boot):
     return Counters(boot=boot, instance="i", edge="edge-1", started_ms=now,
                     sequence=1, hour_ms=now // HOUR * HOUR,
                     until_ms=now).SerializeToString()
+
+
+def renewals(link_id):
+    return Renewals(link_ids=[link_id], versions=[1],
+                    ends_ms=[int(time.time() * 1000)]).SerializeToString()
 
 
 def stored(clickhouse, partition=0, table="clicks"):
@@ -103,20 +109,22 @@ def test_links_go_on_behind_what_cannot_be_unpacked(kafka, topics, tables, colle
 
 
 @pytest.mark.proof
-def test_counters_go_on_behind_what_cannot_be_unpacked(kafka, topics, tables,
-                                                       program, base_config):
-    topics["topic_counters"] = topic = kafka.create_topic("counters", 1)
-    kafka.produce(topic, [counters(1)])
+@pytest.mark.parametrize("name, table, record", [
+    ("counters", "redirector_counters", counters), ("renewals", "link_ends", renewals)])
+def test_a_side_topic_goes_on_behind_what_cannot_be_unpacked(
+        kafka, topics, tables, program, base_config, name, table, record):
+    topics[f"topic_{name}"] = topic = kafka.create_topic(name, 1)
+    kafka.produce(topic, [record(1)])
     bombs(kafka, topic, 2)
-    kafka.produce(topic, [counters(2)])
+    kafka.produce(topic, [record(2)])
     running = program("collector", settings(base_config, topics))
-    wait_for(tables, 2, "redirector_counters")
+    wait_for(tables, 2, table)
     eventually(lambda: kafka.committed(
-        topics["topic_clicks"] + ".counters", topic) == {0: 4})
+        f"{topics['topic_clicks']}.{name}", topic) == {0: 4})
     assert sum(g[3] for g in gaps(tables, topic)) == 2
     status, text = running.ready()
     assert status == 200 and "was passed over" in text, text
-    assert running.metric("shortloop_collector_counters_passed_total") == 2
+    assert running.metric(f"shortloop_collector_{name}_passed_total") == 2
 
 
 @pytest.mark.proof

@@ -1,5 +1,7 @@
 """Renewals reach the archive: link_ends has the end that Redis has of each version of a link
 that a visit renewed."""
+import tempfile
+
 import pytest
 
 from support.collecting import settings
@@ -113,6 +115,22 @@ def test_the_end_of_the_process_sends_what_it_has(links, redirector, topics, kaf
                for m in kafka.consume(topics["topic_renewals"])]
     assert [(list(r.link_ids), list(r.versions), list(r.ends_ms)) for r in records] == [
         ([link.link_id], [link.version], [end])]
+
+
+def test_a_hand_over_loses_none(links, redirector, collector, tables):
+    codes = [links.create(f"https://example.org/{n}") for n in range(2)]
+    with tempfile.TemporaryDirectory(prefix="shortloop-") as sockets:
+        edge = redirector(handover_socket=f"{sockets}/handover")
+        former = edge.process
+        expected = {}
+        for code in codes:
+            link = links.record(code)
+            expected[link.link_id, link.version] = renew(links, code, edge)
+            edge.wait_metric(1, "shortloop_redirector_renewals_total", result="done")
+            if edge.process is former:
+                edge.start()
+                assert former.wait(60) == 0
+    wait_ends(tables, expected)
 
 
 def test_renewals_wait_while_kafka_is_away(links, redirector, collector, tables,
