@@ -7,22 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collector/exactly_once/batch.h"
-#include "collector/exactly_once/passes.h"
+#include "collector/side/side_batch.h"
+#include "collector/side/side_gaps.h"
 #include "common/backoff.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/clock.h"
 #include "common/kafka/consumer.h"
 #include "common/kafka/consumer_commit.h"
-#include "common/kafka/reader.h"
 #include "common/kafka/record.h"
 
 enum {
 	POLL_MS = 100,
 	ASK_MS = 5000,
-	BATCH_MS = 1000,   /* limit of the time that a row waits for others */
-	LOOK_MS = 1000,	   /* between two checks of an unreadable record */
-	LETTERS_MS = 1000, /* limit of the wait until dead letters are stored */
+	BATCH_MS = 1000, /* limit of the time that a row waits for others */
+	LOOK_MS = 1000,	 /* between two checks of an unreadable record */
 	COMMIT_MS = 1000,
 	CLOSE_MS = 5000,
 	BACKOFF_MIN_MS = 500,
@@ -57,23 +55,17 @@ struct side_intake {
 	const struct collector_config *config;
 	struct log *log;
 	struct health_check *health;
-	struct metric *stored, *failures, *dead_lettered, *passed;
-	struct dead_letters *dead_letters;
+	struct metric *stored, *failures, *passed;
 	struct clickhouse *ch;
 	struct kafka_consumer *consumer;
-	/* For unreadable records; made when needed. */
-	struct kafka_reader *reader;
+	struct side_gaps gaps;
 	char passed_text[300]; /* the last gap passed; "": none */
 	const char *topics[2];
 	char group[512];
 
 	struct side_partition *partitions; /* index: the number */
 	size_t partition_count;
-	/* Data that was taken and is not stored yet. */
-	struct buf rows;
-	size_t row_count;
-	size_t letters;
-	atomic_uint letters_given_up;
+	struct side_batch batch;
 	int64_t since; /* monotonic ms, when its first record came */
 	unsigned tries;
 	int64_t retry_at; /* monotonic ms */
@@ -85,17 +77,6 @@ struct side_intake {
 };
 
 /* --- store ---------------------------------------------------------------- */
-
-static bool has_any(const struct side_intake *in)
-{
-	return in->row_count || in->letters;
-}
-
-static void clear_rows_and_letters(struct side_intake *in)
-{
-	buf_reset(&in->rows);
-	in->row_count = in->letters = 0;
-}
 
 static void commit_partition_offset(struct side_intake *in, int32_t number)
 {
@@ -137,22 +118,6 @@ static void tell_well(struct side_intake *in)
 		health_up(in->health);
 }
 
-/* Rows that are stored twice replace each other. */
-static int store_rows_and_letters(struct side_intake *in, struct error *err)
-{
-	static const struct clickhouse_param params[] = {{"async_insert", "0"},
-							 {NULL, NULL}};
-
-	if (in->row_count &&
-	    clickhouse_insert(in->ch, in->kind->insert, params, in->rows.data,
-			      in->rows.len, err) < 0)
-		return error_wrap(err, "%s", in->kind->what);
-	if (in->letters &&
-	    dead_letters_flush(in->dead_letters, LETTERS_MS, err) < 0)
-		return -1;
-	return 0;
-}
-
 /* Nothing more is read until the rows are stored. */
 static void pause_all(struct side_intake *in, bool pause)
 {
@@ -187,9 +152,8 @@ static void on_stored(struct side_intake *in)
 			 log_str("topic", in->topics[0]));
 	in->tries = 0;
 	tell_well(in);
-	metric_add(in->stored, in->row_count);
-	/* A letter that Kafka gave up is lost, and was counted. */
-	clear_rows_and_letters(in);
+	metric_add(in->stored, in->batch.row_count);
+	side_batch_clear(&in->batch);
 	commit_all(in);
 	if (in->paused)
 		pause_all(in, false);
@@ -199,7 +163,7 @@ static void try_store(struct side_intake *in)
 {
 	struct error err = {0};
 
-	if (store_rows_and_letters(in, &err) < 0)
+	if (side_batch_store(&in->batch, &err) < 0)
 		on_failed(in, &err);
 	else
 		on_stored(in);
@@ -207,44 +171,14 @@ static void try_store(struct side_intake *in)
 
 static void store_due(struct side_intake *in, int64_t now)
 {
-	if (!has_any(in) || now < in->retry_at)
+	if (!side_batch_has_any(&in->batch) || now < in->retry_at)
 		return;
-	if (in->tries || in->row_count + in->letters >= in->kind->rows_max ||
+	if (in->tries || side_batch_is_full(&in->batch) ||
 	    now - in->since >= BATCH_MS)
 		try_store(in);
 }
 
 /* --- read ----------------------------------------------------------------- */
-
-static int put_letter(struct side_intake *in, const struct kafka_record *record,
-		      const struct error *reason, struct error *err)
-{
-	if (dead_letters_put(in->dead_letters, record, reason->text,
-			     &in->letters_given_up, err) < 0)
-		return -1;
-	log_warn(in->log, "record rejected: it goes to the dead letters",
-		 log_str("topic", record->topic),
-		 log_int("partition", record->partition),
-		 log_int("offset", record->offset), log_err(reason));
-	metric_add(in->dead_lettered, 1);
-	in->letters++;
-	return 0;
-}
-
-static int add_row_or_letter(struct side_intake *in,
-			     const struct kafka_record *record,
-			     struct error *err)
-{
-	struct error reason = {0};
-
-	if (in->kind->append(&in->rows, &in->row_count, record->payload,
-			     record->len, &reason) == 0)
-		return 0;
-	if (reason.code == ERROR_INPUT)
-		return put_letter(in, record, &reason, err);
-	*err = reason;
-	return -1;
-}
 
 static void take_record(struct side_intake *in,
 			const struct kafka_record *record)
@@ -257,9 +191,9 @@ static void take_record(struct side_intake *in,
 	p = &in->partitions[record->partition];
 	if (p->state != SIDE_READING)
 		return;
-	if (!has_any(in))
+	if (!side_batch_has_any(&in->batch))
 		in->since = clock_monotonic_ms();
-	if (add_row_or_letter(in, record, &err) < 0) {
+	if (side_batch_add(&in->batch, record, &err) < 0) {
 		log_warn(in->log, "a record is read again",
 			 log_str("topic", record->topic), log_err(&err));
 		p->state = SIDE_AWAITING;
@@ -305,44 +239,6 @@ static void begin_all(struct side_intake *in)
 
 /* --- unreadable records --------------------------------------------------- */
 
-/* Reports a gap, once: ClickHouse recognises a repeated row by its token. */
-static int report_gap(struct side_intake *in, int32_t number,
-		      const struct kafka_unreadable *what, struct error *err)
-{
-	const struct collector_settings *settings = &in->config->collector;
-	const struct progress_origin origin = {
-		.epoch = (uint32_t)settings->epoch,
-		.topic = in->topics[0],
-		.partition = number,
-		.collector = settings->name ? settings->name : "",
-	};
-	const struct batch gap = {
-		.first = (uint64_t)what->first,
-		.last = (uint64_t)what->last,
-		.lost = (uint64_t)(what->last - what->first + 1),
-		.append_ms = clock_real_ms(),
-	};
-	char name[BATCH_NAME_MAX];
-	const struct clickhouse_param params[] = {
-		{"async_insert", "0"},
-		{"insert_deduplication_token", name},
-		{NULL, NULL}};
-	struct buf row = {0};
-	int status;
-
-	insert_name(origin.epoch, origin.topic, number, "gap:", gap.first,
-		    gap.last, name);
-	batch_progress_row(&gap, &origin, &row);
-	status = row.failed ? error_set_nomem(err)
-			    : clickhouse_insert(in->ch,
-						"INSERT INTO ingest_progress "
-						"(" PROGRESS_COLUMNS
-						") FORMAT RowBinary",
-						params, row.data, row.len, err);
-	buf_free(&row);
-	return status;
-}
-
 static void pass_over(struct side_intake *in, int32_t number,
 		      const struct kafka_unreadable *what)
 {
@@ -350,7 +246,7 @@ static void pass_over(struct side_intake *in, int32_t number,
 	uint64_t lost = (uint64_t)(what->last - what->first + 1);
 	struct error err = {0};
 
-	if (report_gap(in, number, what, &err) < 0) {
+	if (side_gaps_report(&in->gaps, number, what, &err) < 0) {
 		log_warn(in->log, "a gap is not reported: retrying",
 			 log_str("topic", in->topics[0]), log_err(&err));
 		return;
@@ -369,44 +265,6 @@ static void pass_over(struct side_intake *in, int32_t number,
 	p->state = SIDE_AWAITING;
 }
 
-/* Returns whether an operator decided to pass over it, and fills the
- * offsets. */
-static bool is_said(struct side_intake *in, int32_t number,
-		    struct kafka_unreadable *what)
-{
-	uint64_t next = (uint64_t)in->partitions[number].next;
-	struct passes passes;
-	const struct pass *pass = NULL;
-	struct error err = {0};
-
-	if (passes_load(in->ch, &passes, &err) == 0)
-		pass = passes_next(&passes, in->topics[0], number,
-				   (uint32_t)in->config->collector.epoch, next);
-	if (pass && pass->first <= next) {
-		what->first = (int64_t)next;
-		what->last = (int64_t)pass->last;
-		snprintf(what->reason, sizeof(what->reason),
-			 "an operator passed them over");
-	}
-	passes_release(&passes);
-	return pass && pass->first <= next;
-}
-
-static int probe_next_record(struct side_intake *in, int32_t number,
-			     struct kafka_unreadable *ret, struct error *err)
-{
-	if (!in->reader) {
-		in->reader = kafka_reader_new(&in->config->kafka,
-					      "shortloop-collector-unreadable",
-					      in->group, err);
-		if (!in->reader)
-			return -1;
-		kafka_reader_stop_when(in->reader, &in->stopping);
-	}
-	return kafka_reader_probe(in->reader, in->topics[0], number,
-				  in->partitions[number].next, ret, err);
-}
-
 static void check_held_partition(struct side_intake *in, int32_t number,
 				 int64_t now)
 {
@@ -419,11 +277,11 @@ static void check_held_partition(struct side_intake *in, int32_t number,
 	if (now < p->look_at)
 		return;
 	p->look_at = now + LOOK_MS;
-	if (!patience && is_said(in, number, &what)) {
+	if (!patience && side_gaps_is_said(&in->gaps, number, p->next, &what)) {
 		pass_over(in, number, &what);
 		return;
 	}
-	status = probe_next_record(in, number, &what, &err);
+	status = side_gaps_probe(&in->gaps, number, p->next, &what, &err);
 	if (status < 0)
 		log_debug(in->log, in->kind->what, log_err(&err));
 	else if (status > 0)
@@ -501,7 +359,7 @@ static void on_revoked(void *arg, const char *topic, int32_t number, bool lost)
 	if ((size_t)number >= in->partition_count)
 		return;
 	p = &in->partitions[number];
-	if (!lost && has_any(in))
+	if (!lost && side_batch_has_any(&in->batch))
 		try_store(in);
 	if (!lost && p->commit_awaited)
 		kafka_consumer_serve_commits(in->consumer, COMMIT_MS);
@@ -533,10 +391,10 @@ static void *run_side_thread(void *arg)
 		begin_all(in);
 		store_due(in, clock_monotonic_ms());
 		/* Records that were passed over have no rows to store. */
-		if (!has_any(in))
+		if (!side_batch_has_any(&in->batch))
 			commit_all(in);
 	}
-	if (has_any(in))
+	if (side_batch_has_any(&in->batch))
 		try_store(in);
 	kafka_consumer_serve_commits(in->consumer, COMMIT_MS);
 	kafka_consumer_close(in->consumer, CLOSE_MS);
@@ -566,7 +424,7 @@ static int open_parts(struct side_intake *in, struct error *err)
 		.topics = in->topics,
 		.fetch_bytes = FETCH_BYTES,
 		.fetch_events = FETCH_EVENTS,
-		.fetch_answer = 0, /* records are few */
+		.fetch_answer = 0, /* one batch at a time will do */
 		.on_assigned = on_assigned,
 		.on_revoked = on_revoked,
 		.on_committed = on_committed,
@@ -577,6 +435,7 @@ static int open_parts(struct side_intake *in, struct error *err)
 	in->ch = clickhouse_new(&in->config->clickhouse, err);
 	if (!in->ch)
 		return -1;
+	in->batch.ch = in->gaps.ch = in->ch;
 	in->consumer =
 		kafka_consumer_new(&in->config->kafka, &options, NULL, err);
 	return in->consumer ? 0 : -1;
@@ -595,8 +454,6 @@ struct side_intake *side_intake_new(const struct side_kind *kind,
 	}
 	in->kind = kind;
 	in->config = options->config;
-	in->dead_letters = options->dead_letters;
-	in->dead_lettered = options->dead_lettered;
 	in->log = options->log;
 	in->health = health_register(options->health, kind->name);
 	health_up(in->health);
@@ -604,6 +461,18 @@ struct side_intake *side_intake_new(const struct side_kind *kind,
 	snprintf(in->group, sizeof(in->group), "%.490s.%s",
 		 in->config->collector.group, kind->name);
 	register_metrics(in, options->registry);
+	in->batch = (struct side_batch){
+		.kind = kind,
+		.log = in->log,
+		.dead_letters = options->dead_letters,
+		.dead_lettered = options->dead_lettered,
+	};
+	in->gaps = (struct side_gaps){
+		.config = in->config,
+		.topic = topic,
+		.group = in->group,
+		.stopping = &in->stopping,
+	};
 	if (open_parts(in, err) == 0)
 		return in;
 	side_intake_free(in);
@@ -634,9 +503,9 @@ void side_intake_free(struct side_intake *in)
 		return;
 	side_intake_stop(in);
 	kafka_consumer_free(in->consumer);
-	kafka_reader_free(in->reader);
+	side_gaps_release(&in->gaps);
 	clickhouse_free(in->ch);
-	buf_free(&in->rows);
+	side_batch_release(&in->batch);
 	free(in->partitions);
 	free(in);
 }
