@@ -37,6 +37,7 @@ EXPECTED = sorted([
         *(f"examples/prometheus/shortloop-{name}.rules.yaml" for name in (
             "aggregator", "allocator", "collector", "redirector")),
         "schemas/click.proto", "schemas/counters.proto", "schemas/link.proto",
+        "schemas/renewal.proto",
         "schemas/openapi/aggregator.yaml", "schemas/openapi/allocator.yaml")),
     *(f"share/doc/shortloop/docs/{page.name}"
       for page in (servers.ROOT / "docs").glob("*.md")),
