@@ -49,6 +49,15 @@ class Stack:
                     "to": rfc3339(at + 8 * quarter), **which})
         return answer.json() if answer.status_code == 200 else None
 
+    def history(self, code):
+        """Returns what became of each link of a code, the newest first."""
+        answer = requests.get(f"{self.aggregator.url}/v1/links/{code}/history", timeout=60)
+        return [(link["generation"], link["state"], link["current"])
+                for link in answer.json()["links"]] if answer.status_code == 200 else None
+
+    def becomes(self, code, *lives):
+        eventually(lambda: self.history(code) == list(lives), what=f"{code} is {lives}")
+
     def counted(self, link, clicks):
         """Waits until this many clicks of a link are counted, then checks that there
         are no more."""
@@ -66,15 +75,17 @@ def stack(space, program, workdir, links_config, kafka, clickhouse):
     migrate(program)
     space.redis.hset(space.key("space"), "block_size", 1)
     keys = admin_keys(workdir)
+    topics = {"topic_renewals": kafka.create_topic("renewals", 1)}
     return Stack(
         program("collector", {
+            "kafka": topics,
             "robots": {"list": BOT_LIST},
             "collector": {"batch_age": "100ms", "report_every": "200ms",
                           "ua_rules": UA_RULES}}),
         program("allocator", {"links": links_config,
                               "allocator": {"keys_file": str(keys)}}),
         # This is far longer than quarantine, but no entry outlives its link.
-        program("redirector", {"links": links_config, "redirector": {
+        program("redirector", {"links": links_config, "kafka": topics, "redirector": {
             "threads": 1, "cache_ttl": "1h", "cache_stale": "1h"}}),
         program("aggregator", {"links": links_config,
                                "aggregator": {"settle_every": "500ms"}}))
@@ -117,10 +128,13 @@ def test_a_code_gets_a_new_owner_and_nothing_of_the_old_one(stack, space,
     old = visited(stack, 3)
     stack.counted(old, 3)
     block = int(old["link_id"]) & ((1 << 42) - 1)
+    stack.becomes(old["code"], (1, "expired", True))
 
     reclaimed(reclaimer, space, block)
+    stack.becomes(old["code"], (1, "reclaimed", True))
     assert stack.visit(old).status_code == 410
     new = again(stack, old["code"])
+    stack.becomes(old["code"], (2, "live", True), (1, "reclaimed", False))
 
     assert new["link_id"] != old["link_id"] and new["generation"] == 2
     # The link has no visits: it is known, and starts at zero.
@@ -139,6 +153,26 @@ def test_a_code_gets_a_new_owner_and_nothing_of_the_old_one(stack, space,
     assert told["total"]["events"] == 4
     assert {g["value"]: (g["events"], g["clicks"]) for g in told["groups"]} == {
         "redirected": (3, 3), "expired": (1, 0)}
+
+
+def test_visits_keep_a_link_alive_in_lists(stack, space, clickhouse):
+    """The archive's end is that of the creation; each visit puts it off."""
+    link = visited(stack, 1)
+    end = eventually(lambda: clickhouse.value(
+        f"SELECT toUnixTimestamp64Milli(max(expires_at)) FROM links "
+        f"WHERE link_id = {link['link_id']}"), what="the link in the archive")
+
+    def goes_on():
+        assert stack.visit(link).status_code == 302
+        return time.time() * 1000 > int(end) + 2000
+    eventually(goes_on, every=0.2, what="two seconds after its first end")
+    told = requests.get(f"{stack.aggregator.url}/v1/links/{link['code']}/summary",
+                        timeout=60).json()
+    assert told["state"] == "live" and told["expires_at"] > rfc3339(int(end) // 1000)
+    stack.becomes(link["code"], (1, "expired", True))
+    assert int(clickhouse.value(
+        f"SELECT max(ends_at) > fromUnixTimestamp64Milli(toInt64({end}), 'UTC') FROM link_ends "
+        f"WHERE link_id = {link['link_id']}"))
 
 
 @pytest.mark.proof
