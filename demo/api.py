@@ -87,6 +87,9 @@ class Aggregator:
                   "bots": "include", **params}
         return _check(self.http.get(f"{self.base}/v1/clicks", params=params))
 
+    def history(self, code):
+        return _check(self.http.get(f"{self.base}/v1/links/{code}/history"))["links"]
+
     def pipeline(self):
         return _check(self.http.get(f"{self.base}/v1/pipeline"))
 

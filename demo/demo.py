@@ -382,6 +382,7 @@ class Demo:
              ["now", new["code"], new["url"], new["generation"],
               new["link_id"]]], "<<<><")
         self.compare_statistics(was, new)
+        self.show_history(new["code"])
         self.give_away(new, 3)
         self.show_command("verify", "--deep")
         self.show_command("history")
@@ -395,6 +396,19 @@ class Demo:
             raise Failure(f"generation {was['generation']} was followed by "
                           f"{link['generation']}")
         return link
+
+    def show_history(self, code):
+        """Shows what became of each link of the code."""
+        def both():
+            links = self.aggregator.history(code)
+            return links if [link["state"] for link in links[:2]] == [
+                "live", "reclaimed"] else None
+        links = wait_for("the history of the code", both)
+        console.say(f"GET /v1/links/{code}/history of the aggregator:")
+        console.table(
+            ["generation", "target", "state", "created", "reclaimed"],
+            [[link["generation"], link["url"], link["state"], link["created_at"],
+              link["reclaimed_at"] or ""] for link in links[:2]], "><<<<")
 
     def compare_statistics(self, was, new):
         wait_for("the archive's word on the new owner",
