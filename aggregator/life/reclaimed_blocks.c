@@ -200,7 +200,7 @@ static uint64_t count_blocks(const struct reclaim_note *notes, size_t count)
 static int copy_space(struct reclaimed_blocks *b,
 		      const struct link_space *space, struct error *err)
 {
-	struct reclaim_note notes[NOTES_MAX];
+	struct reclaim_note notes[NOTES_MAX] = {0};
 	size_t count;
 
 	do {

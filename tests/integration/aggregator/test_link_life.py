@@ -219,19 +219,15 @@ def listed_lives(made):
 # --- the notes of the reclaimer --------------------------------------------------------
 
 def copied(migrated):
-    return {row["first_id"]: row["reclaimed_at"] for row in migrated.clickhouse.rows(
-        "SELECT first_id, toUnixTimestamp64Milli(reclaimed_at) AS reclaimed_at "
+    return {int(row["first_id"]): int(row["ms"]) for row in migrated.clickhouse.rows(
+        "SELECT first_id, toUnixTimestamp64Milli(reclaimed_at) AS ms "
         "FROM reclaimed_blocks FINAL")}
-
-
-def number_of(row):
-    return {int(first): int(at) for first, at in row.items()}
 
 
 def test_notes_of_blocks_are_copied_and_removed(aggregator, migrated, redis):
     redis.zadd("reclaimed:{s7}", {"0-2:1": 1000, "7-7:3": 2000, "0-2:2": 3000})
     eventually(lambda: redis.zcard("reclaimed:{s7}") == 0)
-    assert number_of(copied(migrated)) == {
+    assert copied(migrated) == {
         **{link_id(block): 1000 for block in range(3)}, link_id(7, 0, 3): 2000,
         **{link_id(block, 0, 2): 3000 for block in range(3)}}
 
@@ -243,7 +239,7 @@ def test_notes_wait_for_clickhouse(aggregator, migrated, redis):
     assert redis.zcard("reclaimed:{s7}") == 1
     migrated.clickhouse.query("RENAME TABLE elsewhere TO reclaimed_blocks")
     eventually(lambda: redis.zcard("reclaimed:{s7}") == 0)
-    assert number_of(copied(migrated)) == {link_id(0): 1000}
+    assert copied(migrated) == {link_id(0): 1000}
     # More notes than are read at once, with a range of more rows than an insert has.
     redis.zadd("reclaimed:{s7}", {f"{n}-{n}:1": 2000 for n in range(1, 700)})
     redis.zadd("reclaimed:{s7}", {"1000-80000:2": 3000})
