@@ -148,6 +148,7 @@ static void on_version(redisAsyncContext *context, void *raw, void *unused)
 	if (!reply)
 		return;
 	redis_read_run_id(reply, c->run_id);
+	c->slots_apart = redis_info_keeps_slots_apart(reply);
 	if (redis_check_version(reply, &err))
 		turn_away(c, err.text);
 }

@@ -41,6 +41,7 @@ struct async_connection {
 	const char *where;
 	struct redis_address server; /* as named by a sentinel */
 	char run_id[REDIS_RUN_ID_SIZE];
+	bool slots_apart; /* redis_info_keeps_slots_apart of the server */
 	struct loop_timer *role_timer; /* runs while it is up */
 	int64_t role_asked; /* loop time of a pending query; 0: none */
 	redisAsyncContext *context;

@@ -98,7 +98,7 @@ static void on_reply(redisAsyncContext *context, void *raw, void *data)
 	finish_command(p, NULL, &err);
 }
 
-static int check_room(const struct redis_async *r, struct error *err)
+int redis_async_check_room(const struct redis_async *r, struct error *err)
 {
 	if (r->connection.state != CONNECTION_UP) {
 		*err = r->connection.why;
@@ -230,6 +230,11 @@ const char *redis_async_run_id(const struct redis_async *r)
 	return r->connection.run_id;
 }
 
+bool redis_async_keeps_slots_apart(const struct redis_async *r)
+{
+	return r->connection.slots_apart;
+}
+
 size_t redis_async_pending(const struct redis_async *r)
 {
 	return r->pending_count;
@@ -249,7 +254,7 @@ int redis_async_command(struct redis_async *r, int argc, const char **argv,
 			const size_t *lens, redis_reply_fn *fn, void *arg,
 			struct error *err)
 {
-	if (check_room(r, err))
+	if (redis_async_check_room(r, err))
 		return -1;
 	buf_reset(&r->out);
 	redis_wire_command(&r->out, argc, argv, lens);
@@ -260,7 +265,7 @@ int redis_async_eval(struct redis_async *r, const struct redis_script *script,
 		     int keys, int argc, const char **argv, const size_t *lens,
 		     redis_reply_fn *fn, void *arg, struct error *err)
 {
-	if (check_room(r, err))
+	if (redis_async_check_room(r, err))
 		return -1;
 	buf_reset(&r->out);
 	redis_wire_eval(&r->out, script, keys, argc, argv, lens);

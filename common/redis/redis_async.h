@@ -55,6 +55,13 @@ bool redis_async_is_up(const struct redis_async *r);
  * "": unknown. */
 const char *redis_async_run_id(const struct redis_async *r);
 
+/* Returns whether all keys of a command have to be in one slot: when it is up,
+ * of that server; otherwise of the one before. */
+bool redis_async_keeps_slots_apart(const struct redis_async *r);
+
+/* Returns -1, and *err, if a command would be refused now. */
+int redis_async_check_room(const struct redis_async *r, struct error *err);
+
 /* Returns the number of commands sent and not yet answered; at most
  * config->pending_max. */
 size_t redis_async_pending(const struct redis_async *r);

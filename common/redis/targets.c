@@ -138,6 +138,16 @@ void redis_read_run_id(const redisReply *info,
 		 id ? (int)strcspn(id, "\r\n") : 0, id ? id : "");
 }
 
+bool redis_info_keeps_slots_apart(const redisReply *info)
+{
+	static const char alone[] = "standalone";
+	struct error ignored;
+	int status;
+	const char *mode = value_of(info, "redis_mode:", &status, &ignored);
+
+	return !mode || strncmp(mode, alone, sizeof(alone) - 1) != 0;
+}
+
 int redis_check_role(const redisReply *info, struct error *err)
 {
 	int status;

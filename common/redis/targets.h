@@ -52,6 +52,11 @@ int redis_check_role(const redisReply *info, struct error *err);
 /* The same for a server that has to be a replica. */
 int redis_check_replica(const redisReply *info, struct error *err);
 
+/* Returns whether all keys of a command have to be in one slot, by the answer
+ * to REDIS_ASK_VERSION: the server is a cluster's node, or does not say that it
+ * is none. */
+bool redis_info_keeps_slots_apart(const redisReply *info);
+
 /* Reads the id of the server's run from the answer to REDIS_ASK_VERSION; "": it
  * has none. */
 #define REDIS_RUN_ID_SIZE 41

@@ -115,6 +115,24 @@ static void who_may_not_ask_believes(void **state)
 	assert_int_equal(redis_check_role(&loading, &err), -1);
 }
 
+/* A script over several slots must not be sent to a cluster. */
+static void only_a_server_that_says_so_is_no_cluster(void **state)
+{
+	redisReply alone = reply_of(REDIS_REPLY_STRING,
+				    "# Server\r\nredis_mode:standalone\r\n");
+	redisReply node = reply_of(REDIS_REPLY_STRING,
+				   "# Server\r\nredis_mode:cluster\r\n");
+	redisReply silent = reply_of(REDIS_REPLY_STRING, "# Server\r\n");
+	redisReply no = reply_of(REDIS_REPLY_ERROR,
+				 "NOPERM this user has no permissions");
+
+	(void)state;
+	assert_false(redis_info_keeps_slots_apart(&alone));
+	assert_true(redis_info_keeps_slots_apart(&node));
+	assert_true(redis_info_keeps_slots_apart(&silent));
+	assert_true(redis_info_keeps_slots_apart(&no));
+}
+
 /* --- sentinels ------------------------------------------------------------ */
 
 static int parse_master_reply(const char *host, const char *port,
@@ -295,6 +313,7 @@ int main(void)
 		cmocka_unit_test(a_redis_that_is_too_old_is_refused),
 		cmocka_unit_test(a_replica_is_refused),
 		cmocka_unit_test(who_may_not_ask_believes),
+		cmocka_unit_test(only_a_server_that_says_so_is_no_cluster),
 		cmocka_unit_test(a_sentinel_tells_host_and_port),
 		cmocka_unit_test(of_the_replicas_those_that_are_up_take_turns),
 		cmocka_unit_test(
