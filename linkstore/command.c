@@ -177,10 +177,12 @@ bool command_trace_key(struct command *c, const struct link_target *target)
 	return true;
 }
 
-void command_quarantine(struct command *c, const struct link_target *target)
+bool command_quarantine(struct command *c, const struct link_target *target)
 {
-	if (has_trace(target))
-		command_time(c, target->space->store->config->quarantine);
+	if (!has_trace(target))
+		return false;
+	command_time(c, target->space->store->config->quarantine);
+	return true;
 }
 
 void command_day_prefix(struct command *c, const struct link_space *space)

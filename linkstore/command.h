@@ -62,8 +62,9 @@ void command_link_keys(struct command *c, const struct link_target *target,
 /* The key "q:{code}", the trace of an alias for links.quarantine.  Returns
  * false and adds nothing if the target is not an alias. */
 bool command_trace_key(struct command *c, const struct link_target *target);
-/* The last argument of these scripts: the quarantine, for an alias only. */
-void command_quarantine(struct command *c, const struct link_target *target);
+/* The last argument of these scripts: the quarantine.  Returns false and adds
+ * nothing if the target is not an alias. */
+bool command_quarantine(struct command *c, const struct link_target *target);
 
 void command_arg(struct command *c, const void *data, size_t len);
 void command_text(struct command *c, const char *text);

@@ -12,6 +12,7 @@ enum {
 
 struct link_changer {
 	struct link_changer_options o;
+	struct link_editor *editor; /* NULL: it is stopped */
 	/* The changes whose answer was lost, and the timer that sends them
 	 * again (NULL: they are not sent). */
 	struct change *unsure;

@@ -7,7 +7,7 @@
 #include "allocator/create/charge.h"
 #include "common/clock.h"
 #include "common/http/problem_type.h"
-#include "linkstore/link/edit.h"
+#include "linkstore/link/link_editor.h"
 
 enum {
 	RESEND_EVERY_MS = 100,
@@ -99,9 +99,12 @@ static void on_edited(void *arg, int64_t expires, const struct error *err)
 
 static int send_change(struct change *c, struct error *err)
 {
-	return link_edit_async(c->changer->o.creation->redis, &c->target,
-			       c->before, c->after, change_ttl(c), on_edited, c,
-			       err);
+	struct link_editor *editor = c->changer->editor;
+
+	if (!editor)
+		return error_set_retriable(err, ERROR_REMOTE, "shutting down");
+	return link_editor_edit(editor, &c->target, c->before, c->after,
+				change_ttl(c), on_edited, c, err);
 }
 
 /* Usually the connection has to be made again first. */

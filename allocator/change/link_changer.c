@@ -15,6 +15,7 @@
 #include "common/drop_const.h"
 #include "linkstore/link/edit.h"
 #include "linkstore/link/link_copy.h"
+#include "linkstore/link/link_editor.h"
 
 static void on_found(void *arg, const struct link_answer *answer,
 		     const struct error *err);
@@ -484,18 +485,26 @@ struct link_changer *link_changer_new(const struct link_changer_options *o,
 	changer->resend_timer =
 		loop_timer_new(o->loop, on_resend_timer, changer, err);
 	if (changer->resend_timer)
+		changer->editor =
+			link_editor_new(o->loop, o->creation->redis, err);
+	if (changer->editor)
 		return changer;
-	free(changer);
+	link_changer_free(changer);
 	return NULL;
 }
 
 void link_changer_stop(struct link_changer *changer)
 {
+	struct link_editor *editor;
+
 	if (!changer)
 		return;
+	editor = changer->editor;
 	loop_timer_free(changer->resend_timer);
 	changer->resend_timer = NULL;
 	change_resend_all(changer);
+	changer->editor = NULL;
+	link_editor_free(editor);
 }
 
 void link_changer_free(struct link_changer *changer)
@@ -503,5 +512,6 @@ void link_changer_free(struct link_changer *changer)
 	if (!changer)
 		return;
 	loop_timer_free(changer->resend_timer);
+	link_editor_free(changer->editor);
 	free(changer);
 }

@@ -1,9 +1,8 @@
 /*
- * edit.h - changes a stored link, and deletes it (promise 7).
+ * edit.h - the next version of a stored link that is changed, deleted or
+ * restored (promise 7); link_editor.h writes it.
  *
- * An edit replaces the record that its caller has read by its next version, and
- * nothing else: never a link that another owner has put there since, never
- * another edit.  A deletion is an edit to a tombstone, which keeps the code
+ * A deletion is an edit to a tombstone, which keeps the code
  * from new owners: in a block until the block ends, elsewhere for
  * links.quarantine.  As long as the tombstone is there, the link can be
  * restored: the tombstone keeps all that the link was, unless it was purged.
@@ -15,10 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/redis/redis.h"
-#include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
-#include "linkstore/target.h"
 #include "schemas/link.pb-c.h"
 
 /*
@@ -66,28 +62,21 @@ bool link_edit_may_restore(const Shortloop__Link *link);
 void link_edit_restore(const Shortloop__Link *before,
 		       Shortloop__Link *ret_after);
 
-/*
- * Replaces `before`, as link_lookup has read it, by `after`, prepared as above.
- * If `ttl` is NULL, the link keeps its end; otherwise it lives that long from
- * now on, and the end of its block is raised first if needed, so that a link of
- * class `never` keeps its whole block.  An `after` of state LINK_DELETED is a
- * deletion, for which `ttl` is ignored; if `before` is deleted, too, the
- * tombstone keeps its end.  An `after` of state LINK_BLOCKED does not end, and
- * neither does its block.  A link that was blocked or deleted and is live or
- * paused again has the life_left_ms of `before` from now on.  No argument is
- * kept.
- *
- * `expires` (ms by Redis' clock, DURATION_NEVER) is valid if err is NULL.
- * ERROR_NOTFOUND: the link is gone, or the code has another owner.
- * ERROR_CONFLICT: it has changed since it was read: read it again.
- * ERROR_REMOTE, retriable: the result is unknown; the same edit may be sent
- * again and then counts once.
+/* --- for the write of an edit (link_editor.h) ------------------------------
  */
-typedef void link_edited_fn(void *arg, int64_t expires,
-			    const struct error *err);
-int link_edit_async(struct redis_async *redis, const struct link_target *target,
-		    const Shortloop__Link *before, const Shortloop__Link *after,
-		    const struct link_class *ttl, link_edited_fn *fn, void *arg,
-		    struct error *err);
+
+/* A full Redis refuses changes that take memory.  But a link that is to end or
+ * to be blocked must not live on, so such changes never count as growth. */
+bool link_edit_is_growth(const Shortloop__Link *before,
+			 const Shortloop__Link *after);
+
+enum edit_life {
+	EDIT_KEEPS_END,
+	EDIT_GIVES_LIFE, /* that of link_edit_life_again */
+	EDIT_ENDS_LINK,	 /* it becomes a tombstone */
+};
+enum edit_life link_edit_life(const Shortloop__Link *before,
+			      const Shortloop__Link *after,
+			      const struct link_class *ttl);
 
 #endif

@@ -2,9 +2,9 @@
  * invalidation.h - the message that tells caches of links that stored links
  * have changed.
  *
- * edit.lua publishes the code of the link that it changes.  An operator can
- * publish more at once: a message is codes separated by one space, or "*",
- * which says that any link may have changed.
+ * edit.lua publishes the codes of the links that it changes.  A message is
+ * codes separated by one space, or "*", which an operator can publish and which
+ * says that any link may have changed.
  */
 #ifndef LINKSTORE_LINK_INVALIDATION_H
 #define LINKSTORE_LINK_INVALIDATION_H

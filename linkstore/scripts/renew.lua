@@ -27,7 +27,7 @@ if m and m.ends < expires then
   write_marker(KEYS[3], m)
 end
 local raised = redis.call('PEXPIREAT', KEYS[1], time_text(expires), 'GT')
-visits_follow(KEYS[2], redis.call('PTTL', KEYS[1]))
+visits_follow(KEYS[2], redis.call('PEXPIRETIME', KEYS[1]))
 if quarantine then trace_follow(KEYS[3], ARGV[1], KEYS[1], quarantine) end
 if raised == 0 then return {left, 0} end
 return {tonumber(ARGV[4]), expires}

@@ -19,5 +19,5 @@ if ARGV[3] then
 else
   used = redis.call('HINCRBY', KEYS[2], 'visits', 1)
 end
-visits_follow(KEYS[2], redis.call('PTTL', KEYS[1]))
+visits_follow(KEYS[2], redis.call('PEXPIRETIME', KEYS[1]))
 return {1, used}

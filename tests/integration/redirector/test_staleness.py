@@ -275,7 +275,7 @@ def test_who_may_not_publish_changes_links_all_the_same(
     own_links.allocator = program("allocator", {
         name: sections[name] for name in ("links", "kafka", "allocator")})
     own_links.change(code, state="blocked")
-    eventually(lambda: "nobody is told of a changed link" in
+    eventually(lambda: "nobody is told of changed links" in
                own_redis.log_path.read_text())
 
 

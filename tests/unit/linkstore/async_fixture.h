@@ -3,6 +3,7 @@
 #define TESTS_UNIT_LINKSTORE_ASYNC_FIXTURE_H
 
 #include "linkstore/block/link_writer.h"
+#include "linkstore/link/link_editor.h"
 #include "tests/unit/linkstore/fixture.h"
 
 struct async_fixture {
@@ -10,6 +11,7 @@ struct async_fixture {
 	struct loop *loop;
 	struct redis_async *redis;
 	struct link_writer *writer;
+	struct link_editor *editor;
 	struct loop_timer *timeout;
 	struct link_block block;
 	int waiting, stored, refused, late, failed;
@@ -53,7 +55,9 @@ static inline int setup_async(void **state)
 				   linkstore_scripts(a->f->store), on_state, a,
 				   &a->err);
 	a->writer = link_writer_new(a->loop, a->redis, &a->err);
+	a->editor = link_editor_new(a->loop, a->redis, &a->err);
 	assert_non_null(a->writer);
+	assert_non_null(a->editor);
 	run_loop(a);
 	*state = a;
 	return 0;
@@ -66,6 +70,7 @@ static inline int teardown_async(void **state)
 	void *inner = f;
 
 	link_writer_free(a->writer);
+	link_editor_free(a->editor);
 	redis_async_free(a->redis);
 	loop_free(a->loop);
 	free(a);

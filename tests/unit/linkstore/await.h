@@ -15,6 +15,7 @@
 #include "linkstore/block/lookup.h"
 #include "linkstore/block/renew.h"
 #include "linkstore/link/edit.h"
+#include "linkstore/link/link_editor.h"
 #include "linkstore/link/visit_count.h"
 #include "linkstore/space/grant.h"
 #include "linkstore/standalone.h"
@@ -25,6 +26,7 @@ struct await {
 	struct loop *loop;
 	struct redis_async *redis;
 	struct link_writer *writer;
+	struct link_editor *editor;
 	struct loop_timer *timer;
 	bool answered;
 	int status;
@@ -51,6 +53,7 @@ static inline void await_free(struct await *a)
 	if (!a)
 		return;
 	link_writer_free(a->writer);
+	link_editor_free(a->editor);
 	redis_async_free(a->redis);
 	loop_timer_free(a->timer);
 	loop_free(a->loop);
@@ -74,7 +77,9 @@ static inline struct await *await_new(const struct redis_config *config,
 	}
 	if (a->redis)
 		a->writer = link_writer_new(a->loop, a->redis, &err);
-	if (a->timer && a->writer)
+	if (a->writer)
+		a->editor = link_editor_new(a->loop, a->redis, &err);
+	if (a->timer && a->editor)
 		return a;
 	await_free(a);
 	return NULL;
@@ -328,8 +333,8 @@ static inline int await_edit(struct await *a, const struct link_target *target,
 			     struct error *err)
 {
 	await_begin(a, ret_expires, err);
-	return await_end(a, link_edit_async(a->redis, target, before, after,
-					    ttl, await_on_number, a, err));
+	return await_end(a, link_editor_edit(a->editor, target, before, after,
+					     ttl, await_on_number, a, err));
 }
 
 struct await_count {

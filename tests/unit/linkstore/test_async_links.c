@@ -83,8 +83,8 @@ static void an_edit_and_a_late_one_get_their_answers(void **state)
 	for (int i = 0; i < 2; i++) {
 		link_edit_delete(read.link, read.ttl_left, &after);
 		after.changed_ms = (uint64_t)i + 1;
-		must(a, link_edit_async(a->redis, &t, read.link, &after, NULL,
-					on_edited, a, &a->err));
+		must(a, link_editor_edit(a->editor, &t, read.link, &after, NULL,
+					 on_edited, a, &a->err));
 		a->waiting++;
 	}
 	run_loop(a);

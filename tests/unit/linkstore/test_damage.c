@@ -12,6 +12,7 @@
 #define MARKS  "unopened:{s5} endless:{s5}"
 #define KNOWS  "14776 7 100 1000 day:{s5}:"
 #define LINK   "l:{s5:0}:aaaa v:{s5:0}:1 m:{s5:0}"
+#define ALIAS  "l:{sale-26} v:{sale-26}:1 q:{sale-26}"
 #define DENIED "{denied}:hosts {denied}:changes"
 #define BY_OUT "issued:{s5} out:{s5} why:{s5} hand:{s5} space:{s5}"
 
@@ -71,17 +72,18 @@ static const struct async_call {
 	{SCRIPT_CLOSE_LOST, "m:{s5:1}", "1"},
 	{SCRIPT_JUDGE_LINK, "m:{s5:0} l:{s5:0}:aaaa", ""},
 	{SCRIPT_RENEW, LINK, "HEAD 1 1 999999999999 999999999999"},
-	{SCRIPT_EDIT, LINK, "HEAD 1 1 RECORD keep 0"},
-	{SCRIPT_EDIT, LINK, "HEAD 1 1 RECORD life 999999999999"},
-	{SCRIPT_EDIT_SMALL, LINK, "HEAD 1 1 RECORD tombstone 1000"},
+	{SCRIPT_EDIT, LINK, "1 1 RECORD keep 0 marker"},
+	{SCRIPT_EDIT, LINK, "1 1 RECORD life 999999999999 marker"},
+	{SCRIPT_EDIT_SMALL, LINK, "1 1 RECORD tombstone 1000 marker"},
+	{SCRIPT_EDIT, LINK " l:{s5:0}:bbbb v:{s5:0}:2 m:{s5:0} " ALIAS,
+	 "1 1 RECORD life 999999999999 marker 1 1 RECORD tombstone 1000 marker "
+	 "1 1 RECORD life 999999999999 5000"},
 	{SCRIPT_VISIT, "l:{s5:0}:aaaa v:{s5:0}:1", "HEAD 10"},
 	{SCRIPT_VISIT, "l:{s5:0}:aaaa v:{s5:0}:1", "HEAD 10 5"},
 	{SCRIPT_STANDALONE_CREATE, "l:{sale-26}", "RECORD 1000 0"},
 	{SCRIPT_STANDALONE_CREATE, "l:{new} q:{sale-26}", "RECORD 1000 0 5000"},
-	{SCRIPT_RENEW, "l:{sale-26} v:{sale-26}:1 q:{sale-26}",
-	 "HEAD 1 1 999999999999 999999999999 5000"},
-	{SCRIPT_EDIT, "l:{sale-26} v:{sale-26}:1 q:{sale-26}",
-	 "HEAD 1 1 RECORD life 999999999999 5000"},
+	{SCRIPT_RENEW, ALIAS, "HEAD 1 1 999999999999 999999999999 5000"},
+	{SCRIPT_EDIT, ALIAS, "1 1 RECORD life 999999999999 5000"},
 	{SCRIPT_NODE_LEASE, "node:{7}", "somebody 1000 0"},
 	{SCRIPT_NODE_LEASE, "node:{7}", "somebody 0 50"},
 	{SCRIPT_IDEM_READ, "i:{x}", ""},

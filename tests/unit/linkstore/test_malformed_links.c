@@ -296,10 +296,15 @@ static void an_edit_is_done_only_if_redis_says_so(void **state)
 		const char *answer;
 		enum error_code code;
 	} cases[] = {
-		{"'text'", ERROR_PROTOCOL}, {"{}", ERROR_PROTOCOL},
-		{"{1}", ERROR_PROTOCOL},    {"{2, 9}", ERROR_PROTOCOL},
-		{"{-2}", ERROR_PROTOCOL},   {"{'what'}", ERROR_PROTOCOL},
-		{"{0}", ERROR_NOTFOUND},    {"{-1}", ERROR_CONFLICT},
+		{"'text'", ERROR_PROTOCOL},
+		{"{}", ERROR_PROTOCOL},
+		{"{1}", ERROR_PROTOCOL},
+		{"{2, 9}", ERROR_PROTOCOL},
+		{"{-2, 9}", ERROR_PROTOCOL},
+		{"{'what', 9}", ERROR_PROTOCOL},
+		{"{1, 'what'}", ERROR_PROTOCOL},
+		{"{0, 0}", ERROR_NOTFOUND},
+		{"{-1, 0}", ERROR_CONFLICT},
 	};
 	struct fixture *f = *state;
 	struct link_block b = open_block(f, f->day);

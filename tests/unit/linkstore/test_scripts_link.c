@@ -14,7 +14,7 @@
 
 /* --- edit ----------------------------------------------------------------- */
 
-/* keys link visits marker, args head version generation record what ttl */
+/* keys link visits marker, args version generation record what ttl beside */
 static void a_record_is_replaced_by_the_next_version_of_it(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
@@ -22,31 +22,31 @@ static void a_record_is_replaced_by_the_next_version_of_it(void **state)
 	send_commands(b, "SET x " HEAD V1 " PXAT @50\nHSET v visits 1\n"
 			 "SET m '3 o1 day @-90 @60 me'");
 	script_replies(b, SCRIPT_EDIT, "none v m",
-		       HEAD " 1 3 " HEAD V2 " keep 0", "(0)");
-	script_replies(b, SCRIPT_EDIT, "x v m", OTHER " 1 3 " HEAD V2 " keep 0",
-		       "(0)");
-	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 2 3 " HEAD V3 " keep 0",
-		       "(-1)");
-	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 1 2 " HEAD V2 " keep 0",
-		       "(0)");
-	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 1 4 " HEAD V2 " keep 0",
-		       "(0)");
+		       "1 3 " HEAD V2 " keep 0 marker", "(0 0)");
+	script_replies(b, SCRIPT_EDIT, "x v m",
+		       "1 3 " OTHER V2 " keep 0 marker", "(0 0)");
+	script_replies(b, SCRIPT_EDIT, "x v m", "2 3 " HEAD V3 " keep 0 marker",
+		       "(-1 0)");
+	script_replies(b, SCRIPT_EDIT, "x v m", "1 2 " HEAD V2 " keep 0 marker",
+		       "(0 0)");
+	script_replies(b, SCRIPT_EDIT, "x v m", "1 4 " HEAD V2 " keep 0 marker",
+		       "(0 0)");
 	keys_are(b, "m: 3 o1 day @-90 @60 me\nv: visits=1\n"
 		    "x(@50): " HEAD V1);
-	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 1 3 " HEAD V2 " keep 0",
+	script_replies(b, SCRIPT_EDIT, "x v m", "1 3 " HEAD V2 " keep 0 marker",
 		       "(1 @50)");
 	/* The same call is repeated, since its reply was lost. */
-	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 1 3 " HEAD V2 " keep 0",
+	script_replies(b, SCRIPT_EDIT, "x v m", "1 3 " HEAD V2 " keep 0 marker",
 		       "(1 @50)");
-	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 1 3 " HEAD V3 " keep 0",
-		       "(-1)");
+	script_replies(b, SCRIPT_EDIT, "x v m", "1 3 " HEAD V3 " keep 0 marker",
+		       "(-1 0)");
 	keys_are(b, "m: 3 o1 day @-90 @60 me\n"
 		    "published: link-changes x\n"
 		    "v: visits=1\n"
 		    "x(@50): " HEAD V2);
 	send_commands(b, "SET m '3 c day @-90 @60 me'");
-	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 2 3 " HEAD V3 " keep 0",
-		       "(0)");
+	script_replies(b, SCRIPT_EDIT, "x v m", "2 3 " HEAD V3 " keep 0 marker",
+		       "(0 0)");
 }
 
 static void a_link_without_a_marker_is_edited(void **state)
@@ -55,9 +55,9 @@ static void a_link_without_a_marker_is_edited(void **state)
 
 	send_commands(b, "SET x " HEAD V1);
 	script_replies(b, SCRIPT_EDIT, "x v m",
-		       HEAD " 1 3 " HEAD V2 " life 100", "(1 @100)");
+		       "1 3 " HEAD V2 " life 100 marker", "(1 @100)");
 	script_replies(b, SCRIPT_EDIT, "x v m",
-		       HEAD " 2 3 " HEAD V3 " life never", "(1 -1)");
+		       "2 3 " HEAD V3 " life never marker", "(1 -1)");
 	keys_are(b, "published: link-changes x|link-changes x\n"
 		    "x: " HEAD V3);
 }
@@ -68,22 +68,22 @@ static void a_new_life_raises_the_blocks_end_first(void **state)
 
 	send_commands(b, "SET x " HEAD V1 " PXAT @50\nHSET v visits 1\n"
 			 "SET m '3 o1 day @-90 @60 me'");
-	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 1 3 " HEAD V2 " life 60",
-		       "(1 @60)");
+	script_replies(b, SCRIPT_EDIT, "x v m",
+		       "1 3 " HEAD V2 " life 60 marker", "(1 @60)");
 	keys_are(b, "m: 3 o1 day @-90 @60 me\n"
 		    "published: link-changes x\n"
 		    "v(@60): visits=1\n"
 		    "x(@60): " HEAD V2);
-	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 2 3 " HEAD V3 " life 61",
-		       "(1 @61)");
-	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 3 3 " HEAD V1 " life 40",
-		       "(1 @40)");
+	script_replies(b, SCRIPT_EDIT, "x v m",
+		       "2 3 " HEAD V3 " life 61 marker", "(1 @61)");
+	script_replies(b, SCRIPT_EDIT, "x v m",
+		       "3 3 " HEAD V1 " life 40 marker", "(1 @40)");
 	keys_are(b, "m: 3 o1 day @-90 @61 me\n"
 		    "published: link-changes x|link-changes x|link-changes x\n"
 		    "v(@40): visits=1\n"
 		    "x(@40): " HEAD V1);
 	script_replies(b, SCRIPT_EDIT, "x v m",
-		       HEAD " 1 3 " HEAD V2 " life never", "(1 -1)");
+		       "1 3 " HEAD V2 " life never marker", "(1 -1)");
 	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o1 day @-90 never me\nv: visits=1\nx: " HEAD V2);
 }
@@ -95,7 +95,7 @@ static void a_blocked_link_does_not_end_and_is_counted(void **state)
 	send_commands(b, "SET x " HEAD V1 " PXAT @50\nHSET v visits 1\n"
 			 "PEXPIREAT v @50\nSET m '3 o day @-90 @60 me'");
 	script_replies(b, SCRIPT_EDIT, "x v m",
-		       HEAD " 1 3 " HEAD V2 BLOCKED " keep 0", "(1 -1)");
+		       "1 3 " HEAD V2 BLOCKED " keep 0 marker", "(1 -1)");
 	keys_are(b, "m: 3 o1 day @-90 @60 me\n"
 		    "published: link-changes x\n"
 		    "v: visits=1\n"
@@ -103,16 +103,16 @@ static void a_blocked_link_does_not_end_and_is_counted(void **state)
 	/* A second blocking of the link counts once, and the link still has no
 	 * end. */
 	script_replies(b, SCRIPT_EDIT, "x v m",
-		       HEAD " 2 3 " HEAD V3 BLOCKED " life 10", "(1 -1)");
+		       "2 3 " HEAD V3 BLOCKED " life 10 marker", "(1 -1)");
 	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o1 day @-90 @60 me\nv: visits=1\n"
 		    "x: " HEAD V3 BLOCKED);
-	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 3 3 " HEAD V1 " keep 0",
-		       "!a link that is let go needs a life");
+	script_replies(b, SCRIPT_EDIT, "x v m", "3 3 " HEAD V1 " keep 0 marker",
+		       "(!a link that is let go needs a life 0)");
 	keys_are(b, "m: 3 o1 day @-90 @60 me\nv: visits=1\n"
 		    "x: " HEAD V3 BLOCKED);
-	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 3 3 " HEAD V1 " life 30",
-		       "(1 @30)");
+	script_replies(b, SCRIPT_EDIT, "x v m",
+		       "3 3 " HEAD V1 " life 30 marker", "(1 @30)");
 	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o day @-90 @60 me\nv(@30): visits=1\n"
 		    "x(@30): " HEAD V1);
@@ -124,18 +124,18 @@ static void a_marker_counts_all_of_its_blocked_links(void **state)
 
 	send_commands(b, "SET x " HEAD V1 "\nSET m '3 o2 day @-90 @60 me'");
 	script_replies(b, SCRIPT_EDIT, "x v m",
-		       HEAD " 1 3 " HEAD V2 BLOCKED " keep 0", "(1 -1)");
+		       "1 3 " HEAD V2 BLOCKED " keep 0 marker", "(1 -1)");
 	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o3 day @-90 @60 me\nx: " HEAD V2 BLOCKED);
-	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 2 3 " HEAD V3 " life 70",
-		       "(1 @70)");
+	script_replies(b, SCRIPT_EDIT, "x v m",
+		       "2 3 " HEAD V3 " life 70 marker", "(1 @70)");
 	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o2 day @-90 @70 me\nx(@70): " HEAD V3);
 	/* The marker has lost its count. */
 	send_commands(b,
 		      "SET x " HEAD V1 BLOCKED "\nSET m '3 o day @-90 @60 me'");
-	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 1 3 " HEAD V2 " life 50",
-		       "(1 @50)");
+	script_replies(b, SCRIPT_EDIT, "x v m",
+		       "1 3 " HEAD V2 " life 50 marker", "(1 @50)");
 	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o day @-90 @60 me\nx(@50): " HEAD V2);
 }
@@ -147,19 +147,19 @@ static void a_tombstone_stays_until_its_block_ends(void **state)
 	send_commands(b, "SET x " HEAD V1 " PXAT @50\nHSET v visits 1\n"
 			 "SET m '3 o day @-90 @60 me'");
 	script_replies(b, SCRIPT_EDIT, "x v m",
-		       HEAD " 1 3 " HEAD V2 DELETED " tombstone 7", "(1 @60)");
+		       "1 3 " HEAD V2 DELETED " tombstone 7 marker", "(1 @60)");
 	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o day @-90 @60 me\nv(@60): visits=1\n"
 		    "x(@60): " HEAD V2 DELETED);
 	/* The marker is lost: the tombstone stays as long as the link would. */
 	send_commands(b, "DEL m v\nSET x " HEAD V1 " PXAT @50");
 	script_replies(b, SCRIPT_EDIT, "x v m",
-		       HEAD " 1 3 " HEAD V2 DELETED " tombstone 7", "(1 @50)");
+		       "1 3 " HEAD V2 DELETED " tombstone 7 marker", "(1 @50)");
 	send_commands(b, "DEL published");
 	keys_are(b, "x(@50): " HEAD V2 DELETED);
 	send_commands(b, "SET m '3 o day @-90 never me'\nSET x " HEAD V1);
 	script_replies(b, SCRIPT_EDIT, "x v m",
-		       HEAD " 1 3 " HEAD V2 DELETED " tombstone 7", "(1 -1)");
+		       "1 3 " HEAD V2 DELETED " tombstone 7 marker", "(1 -1)");
 }
 
 static void a_deleted_link_that_was_blocked_ends(void **state)
@@ -170,18 +170,18 @@ static void a_deleted_link_that_was_blocked_ends(void **state)
 	send_commands(b, "SET x " HEAD V1 BLOCKED
 			 "\nSET m '3 o1 day @-90 @-60 me'");
 	script_replies(b, SCRIPT_EDIT, "x v m",
-		       HEAD " 1 3 " HEAD V2 DELETED " tombstone 7",
+		       "1 3 " HEAD V2 DELETED " tombstone 7 marker",
 		       "(1 @1000)");
 	send_commands(b, "DEL published");
 	keys_are(b, "m: 3 o day @-90 @1000 me\nx(@1000): " HEAD V2 DELETED);
 	send_commands(b, "SET x " HEAD V1 BLOCKED
 			 "\nSET m '3 o1 day @-90 @2000 me'");
 	script_replies(b, SCRIPT_EDIT, "x v m",
-		       HEAD " 1 3 " HEAD V2 DELETED " tombstone 7",
+		       "1 3 " HEAD V2 DELETED " tombstone 7 marker",
 		       "(1 @2000)");
 	send_commands(b, "DEL published m\nSET x " HEAD V1 BLOCKED);
 	script_replies(b, SCRIPT_EDIT, "x v m",
-		       HEAD " 1 3 " HEAD V2 DELETED " tombstone 7", "(1 @7)");
+		       "1 3 " HEAD V2 DELETED " tombstone 7 marker", "(1 @7)");
 }
 
 /* The third key is the trace of an alias; there may be none. */
@@ -191,26 +191,26 @@ static void a_link_without_a_block_leaves_a_trace(void **state)
 
 	send_commands(b, "SET l:{code} " HEAD V1 " PXAT @50\nSET t " HEAD);
 	script_replies(b, SCRIPT_EDIT, "l:{code} v t",
-		       HEAD " 1 0 " HEAD V2 " life 80 1000", "(1 @80)");
+		       "1 0 " HEAD V2 " life 80 1000", "(1 @80)");
 	keys_are(b, "l:{code}(@80): " HEAD V2 "\n"
 		    "published: link-changes code\n"
 		    "t(@1081): " HEAD);
 	/* An alias that does not end needs no trace. */
 	script_replies(b, SCRIPT_EDIT, "l:{code} v t",
-		       HEAD " 2 0 " HEAD V3 BLOCKED " life 80 1000", "(1 -1)");
+		       "2 0 " HEAD V3 BLOCKED " life 80 1000", "(1 -1)");
 	send_commands(b, "DEL published");
 	keys_are(b, "l:{code}: " HEAD V3 BLOCKED);
 	send_commands(b, "SET l:{code} " HEAD V1 " PXAT @50\nSET t " HEAD);
 	script_replies(b, SCRIPT_EDIT, "l:{code} v t",
-		       HEAD " 1 0 " HEAD V2 " keep 0 1000", "(1 @50)");
+		       "1 0 " HEAD V2 " keep 0 1000", "(1 @50)");
 	script_replies(b, SCRIPT_EDIT, "l:{code} v t",
-		       HEAD " 2 0 " HEAD V3 DELETED " tombstone 500 1000",
+		       "2 0 " HEAD V3 DELETED " tombstone 500 1000",
 		       "(1 @500)");
 	send_commands(b, "DEL published");
 	keys_are(b, "l:{code}(@500): " HEAD V3 DELETED);
 	send_commands(b, "SET l:{code} " HEAD V1);
 	script_replies(b, SCRIPT_EDIT, "l:{code} v",
-		       HEAD " 1 0 " HEAD V2 DELETED " tombstone 500",
+		       "1 0 " HEAD V2 DELETED " tombstone 500 alone",
 		       "(1 @500)");
 	send_commands(b, "DEL published");
 	keys_are(b, "l:{code}(@500): " HEAD V2 DELETED);
@@ -222,15 +222,15 @@ static void the_code_of_a_changed_link_is_published(void **state)
 
 	send_commands(b, "SET l:{s7:12}:a-_Z9 " HEAD V1);
 	script_replies(b, SCRIPT_EDIT, "l:{s7:12}:a-_Z9 v",
-		       HEAD " 1 0 " HEAD V2 " keep 0", "(1 -1)");
+		       "1 0 " HEAD V2 " keep 0 alone", "(1 -1)");
 	keys_are(b, "l:{s7:12}:a-_Z9: " HEAD V2 "\n"
 		    "published: link-changes a-_Z9");
 	b->refused = "PUBLISH";
 	send_commands(b, "DEL published");
 	script_replies(b, SCRIPT_EDIT_SMALL, "l:{s7:12}:a-_Z9 v",
-		       HEAD " 2 0 " HEAD V3 " keep 0", "(1 -1)");
+		       "2 0 " HEAD V3 " keep 0 alone", "(1 -1)");
 	keys_are(b, "l:{s7:12}:a-_Z9: " HEAD V3 "\n"
-		    "logged: nobody is told of a changed link: "
+		    "logged: nobody is told of changed links: "
 		    "NOPERM PUBLISH");
 }
 
@@ -257,16 +257,16 @@ static void versions_are_read_of_any_length(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		snprintf(command, sizeof(command), "SET x %s", cases[i].record);
 		send_commands(b, command);
-		snprintf(args, sizeof(args), HEAD " %s 0 " HEAD V1 " keep 0",
+		snprintf(args, sizeof(args), "%s 0 " HEAD V1 " keep 0 alone",
 			 cases[i].version);
 		script_replies(b, SCRIPT_EDIT, "x v", args, "(1 -1)");
 	}
 	send_commands(b, "SET x " HEAD "\x18");
-	script_replies(b, SCRIPT_EDIT, "x v", HEAD " 0 0 " HEAD V1 " keep 0",
-		       "!DAMAGED a link record is damaged");
+	script_replies(b, SCRIPT_EDIT, "x v", "0 0 " HEAD V1 " keep 0 alone",
+		       "(!DAMAGED a link record is damaged 0)");
 	send_commands(b, "SET x " HEAD "\x18\x80");
-	script_replies(b, SCRIPT_EDIT, "x v", HEAD " 0 0 " HEAD V1 " keep 0",
-		       "!DAMAGED a link record is damaged");
+	script_replies(b, SCRIPT_EDIT, "x v", "0 0 " HEAD V1 " keep 0 alone",
+		       "(!DAMAGED a link record is damaged 0)");
 }
 
 /* visits counted: the link is there and not deleted */
