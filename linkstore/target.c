@@ -119,6 +119,14 @@ static bool locate_in(const struct link_space *space, const char *code,
 	return false;
 }
 
+bool link_targets_share_slot(const struct link_target *a,
+			     const struct link_target *b)
+{
+	if (a->space != b->space || a->block != b->block)
+		return false;
+	return link_space_has_blocks(a->space) || !strcmp(a->code, b->code);
+}
+
 const struct link_space *linkstore_space_for(const struct linkstore *ls,
 					     const char *code, size_t len)
 {

@@ -16,6 +16,11 @@ struct link_target {
 	char code[ALIAS_TEXT_MAX]; /* has room for the longest alias */
 };
 
+/* Returns whether all keys of both links are in one slot of a cluster because
+ * they are of one block, or are one link. */
+bool link_targets_share_slot(const struct link_target *a,
+			     const struct link_target *b);
+
 /*
  * Returns the space that a text would be a code of, by its length and
  * characters alone: the generated space of its length, or the space of aliases

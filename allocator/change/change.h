@@ -12,7 +12,9 @@ enum {
 
 struct link_changer {
 	struct link_changer_options o;
-	struct link_editor *editor; /* NULL: it is stopped */
+	/* NULL: it is stopped. */
+	struct link_reader *reader;
+	struct link_editor *editor;
 	/* The changes whose answer was lost, and the timer that sends them
 	 * again (NULL: they are not sent). */
 	struct change *unsure;

@@ -13,6 +13,7 @@
 #include "allocator/link/link_whose.h"
 #include "common/clock.h"
 #include "common/drop_const.h"
+#include "linkstore/block/link_reader.h"
 #include "linkstore/link/edit.h"
 #include "linkstore/link/link_copy.h"
 #include "linkstore/link/link_editor.h"
@@ -50,6 +51,15 @@ static void fail_look_up(struct change *c, const struct error *err)
 	change_fail(c, err);
 }
 
+static int read_link(struct change *c, struct error *err)
+{
+	struct link_reader *reader = c->changer->reader;
+
+	if (!reader)
+		return error_set_retriable(err, ERROR_REMOTE, "shutting down");
+	return link_reader_look_up(reader, &c->target, on_found, c, err);
+}
+
 static void start_over(struct change *c, const struct error *why)
 {
 	struct error err = *why;
@@ -59,9 +69,7 @@ static void start_over(struct change *c, const struct error *why)
 	c->unsure_since = 0;
 	c->resent = 0;
 	metric_add(c->changer->o.metrics->conflicts, 1);
-	if (++c->tries < CHANGE_TRIES_MAX &&
-	    link_lookup_async(c->changer->o.creation->redis, &c->target,
-			      on_found, c, &err) == 0)
+	if (++c->tries < CHANGE_TRIES_MAX && read_link(c, &err) == 0)
 		return;
 	change_fail(c, &err);
 }
@@ -440,8 +448,7 @@ static void look_up(struct change *c, struct http_slice code)
 
 	if (refusal.status)
 		refuse_look_up(c, refusal);
-	else if (link_lookup_async(c->changer->o.creation->redis, &c->target,
-				   on_found, c, &err) < 0)
+	else if (read_link(c, &err) < 0)
 		fail_look_up(c, &err);
 }
 
@@ -472,6 +479,22 @@ static void on_resend_timer(void *arg)
 	change_resend_all(arg);
 }
 
+static int open_parts(struct link_changer *changer, struct error *err)
+{
+	struct loop *loop = changer->o.loop;
+	struct redis_async *redis = changer->o.creation->redis;
+
+	changer->resend_timer =
+		loop_timer_new(loop, on_resend_timer, changer, err);
+	if (!changer->resend_timer)
+		return -1;
+	changer->reader = link_reader_new(loop, redis, err);
+	if (!changer->reader)
+		return -1;
+	changer->editor = link_editor_new(loop, redis, err);
+	return changer->editor ? 0 : -1;
+}
+
 struct link_changer *link_changer_new(const struct link_changer_options *o,
 				      struct error *err)
 {
@@ -482,12 +505,7 @@ struct link_changer *link_changer_new(const struct link_changer_options *o,
 		return NULL;
 	}
 	changer->o = *o;
-	changer->resend_timer =
-		loop_timer_new(o->loop, on_resend_timer, changer, err);
-	if (changer->resend_timer)
-		changer->editor =
-			link_editor_new(o->loop, o->creation->redis, err);
-	if (changer->editor)
+	if (open_parts(changer, err) == 0)
 		return changer;
 	link_changer_free(changer);
 	return NULL;
@@ -495,15 +513,19 @@ struct link_changer *link_changer_new(const struct link_changer_options *o,
 
 void link_changer_stop(struct link_changer *changer)
 {
+	struct link_reader *reader;
 	struct link_editor *editor;
 
 	if (!changer)
 		return;
+	reader = changer->reader;
 	editor = changer->editor;
 	loop_timer_free(changer->resend_timer);
 	changer->resend_timer = NULL;
 	change_resend_all(changer);
+	changer->reader = NULL;
 	changer->editor = NULL;
+	link_reader_free(reader);
 	link_editor_free(editor);
 }
 
@@ -512,6 +534,7 @@ void link_changer_free(struct link_changer *changer)
 	if (!changer)
 		return;
 	loop_timer_free(changer->resend_timer);
+	link_reader_free(changer->reader);
 	link_editor_free(changer->editor);
 	free(changer);
 }

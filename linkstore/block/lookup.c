@@ -110,25 +110,18 @@ static void judge_link(const struct link_target *target, Shortloop__Link *link,
 	}
 }
 
-/* `reply` answers MGET with the link, and with the marker if the link has a
- * block. */
-static int evaluate_lookup_reply(const struct link_target *target,
-				 const redisReply *reply, int64_t pttl,
-				 struct link_answer *ret_answer,
-				 struct error *err)
+int link_lookup_evaluate(const struct link_target *target,
+			 const redisReply *record, const redisReply *marker,
+			 int64_t pttl, struct link_answer *ret_answer,
+			 struct error *err)
 {
 	struct link_answer answer = {.link = NULL};
-	const redisReply *record;
 	Shortloop__Link *link;
-	bool in_block = link_space_has_blocks(target->space);
 
-	if (!reply_is_array(reply, in_block ? 2 : 1))
-		return reply_malformed("MGET", err);
-	record = reply->element[0];
 	if (record->type != REDIS_REPLY_STRING) {
 		answer.outcome = LINK_OUTCOME_UNKNOWN;
-		if (in_block)
-			judge_absence(target, reply->element[1], &answer);
+		if (link_space_has_blocks(target->space))
+			judge_absence(target, marker, &answer);
 		*ret_answer = answer;
 		return 0;
 	}
@@ -143,12 +136,28 @@ static int evaluate_lookup_reply(const struct link_target *target,
 	return 0;
 }
 
-static void release_answer_link(struct link_answer *answer)
+void link_lookup_release(struct link_answer *answer)
 {
 	if (answer->link)
 		shortloop__link__free_unpacked(
 			(Shortloop__Link *)(uintptr_t)answer->link, NULL);
 	answer->link = NULL;
+}
+
+/* `reply` answers MGET with the link, and with the marker if the link has a
+ * block. */
+static int evaluate_lookup_reply(const struct link_target *target,
+				 const redisReply *reply, int64_t pttl,
+				 struct link_answer *ret_answer,
+				 struct error *err)
+{
+	bool in_block = link_space_has_blocks(target->space);
+
+	if (!reply_is_array(reply, in_block ? 2 : 1))
+		return reply_malformed("MGET", err);
+	return link_lookup_evaluate(target, reply->element[0],
+				    reply->element[in_block ? 1 : 0], pttl,
+				    ret_answer, err);
 }
 
 /* --- commands ------------------------------------------------------------- */
@@ -207,7 +216,7 @@ static void on_mget(void *arg, const redisReply *reply, const struct error *err)
 	    evaluate_lookup_reply(&l->target, reply, l->pttl, &answer, &l->err))
 		err = &l->err;
 	l->fn(l->arg, err ? NULL : &answer, err);
-	release_answer_link(&answer);
+	link_lookup_release(&answer);
 	free(l);
 }
 

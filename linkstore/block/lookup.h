@@ -36,6 +36,15 @@ struct link_answer {
 	bool renew;	   /* this visit should call link_renew */
 };
 
+/* For link_reader.c.  `record` and `marker` are Redis' values, nil if there is
+ * none; the marker of a link without a block is not looked at.  The answer is
+ * to be released. */
+int link_lookup_evaluate(const struct link_target *target,
+			 const redisReply *record, const redisReply *marker,
+			 int64_t pttl, struct link_answer *ret_answer,
+			 struct error *err);
+void link_lookup_release(struct link_answer *answer);
+
 /* `answer` and its link are valid during the call; NULL if err is set. */
 typedef void link_lookup_fn(void *arg, const struct link_answer *answer,
 			    const struct error *err);

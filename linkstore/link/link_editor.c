@@ -1,7 +1,5 @@
 #include "linkstore/link/link_editor.h"
 
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/redis/wire.h"
 #include "linkstore/link/edit.h"
@@ -86,20 +84,13 @@ static void answer_edits(struct turn_batch *base, const redisReply *reply,
 
 /* --- batches -------------------------------------------------------------- */
 
-static bool same_slot(const struct link_target *a, const struct link_target *b)
-{
-	if (a->space != b->space || a->block != b->block)
-		return false;
-	return link_space_has_blocks(a->space) || !strcmp(a->code, b->code);
-}
-
 static bool takes_edit(const struct turn_batch *base, const void *about)
 {
 	const struct edit_kind *a = &((const struct edit_batch *)base)->kind;
 	const struct edit_kind *b = about;
 
 	return a->is_growth == b->is_growth && a->is_bound == b->is_bound &&
-	       (!a->is_bound || same_slot(&a->place, &b->place));
+	       (!a->is_bound || link_targets_share_slot(&a->place, &b->place));
 }
 
 static void begin_edits(struct turn_batch *base, const void *about)

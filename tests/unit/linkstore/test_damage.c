@@ -72,6 +72,10 @@ static const struct async_call {
 	{SCRIPT_CLOSE_LOST, "m:{s5:1}", "1"},
 	{SCRIPT_JUDGE_LINK, "m:{s5:0} l:{s5:0}:aaaa", ""},
 	{SCRIPT_RENEW, LINK, "HEAD 1 1 999999999999 999999999999"},
+	{SCRIPT_LOOK_UP,
+	 "l:{s5:0}:aaaa m:{s5:0} l:{s5:0}:none m:{s5:0} "
+	 "l:{sale-26} l:{sale-26}",
+	 ""},
 	{SCRIPT_EDIT, LINK, "1 1 RECORD keep 0 marker"},
 	{SCRIPT_EDIT, LINK, "1 1 RECORD life 999999999999 marker"},
 	{SCRIPT_EDIT_SMALL, LINK, "1 1 RECORD tombstone 1000 marker"},
