@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "allocator/change/change.h"
+#include "allocator/change/change_permission.h"
 #include "allocator/change/change_write.h"
 #include "allocator/link/blocked_text.h"
 #include "allocator/link/link_move.h"
-#include "allocator/link/link_place.h"
-#include "allocator/link/link_urls_check.h"
 #include "allocator/link/link_view.h"
 #include "allocator/link/link_whose.h"
 #include "common/clock.h"
@@ -17,6 +16,7 @@
 #include "linkstore/link/edit.h"
 #include "linkstore/link/link_copy.h"
 #include "linkstore/link/link_editor.h"
+#include "linkstore/url_blocks.h"
 
 static void on_found(void *arg, const struct link_answer *answer,
 		     const struct error *err);
@@ -77,93 +77,6 @@ static void start_over(struct change *c, const struct error *why)
 static bool is_deleted(const Shortloop__Link *link)
 {
 	return link->state == SHORTLOOP__LINK_STATE__LINK_DELETED;
-}
-
-/* --- permission ----------------------------------------------------------- */
-
-/* The owner of a blocked link must not be able to undo the block, neither by
- * deleting the link nor by giving it an early end.  A blocked link also stays
- * unchanged until a moderator has looked at it again. */
-static bool is_frozen(const struct change *c, const Shortloop__Link *link)
-{
-	bool was_blocked =
-		link->former_state == SHORTLOOP__LINK_STATE__LINK_BLOCKED;
-
-	return (change_is_blocked(link) || was_blocked) &&
-	       !key_may(&c->caller, KEY_MODERATES_LINK, NULL);
-}
-
-/* Returns false if the caller may not change that link; the change has ended
- * then, as with the following checks. */
-static bool may_change(struct change *c, const Shortloop__Link *link)
-{
-	const struct key_link whose = link_whose(link);
-
-	if (!key_may(&c->caller, KEY_CHANGES_LINK, &whose))
-		change_refuse(c, 403,
-			      "this link belongs to another account, or to an "
-			      "owner that this API key may not write for: it "
-			      "takes a key that may, or one with the role "
-			      "'admin'");
-	else if (is_frozen(c, link))
-		change_refuse(c, 403,
-			      "this link is blocked: it takes an API key with "
-			      "the role 'admin' to change or to delete it");
-	else if (!change_deletes(c) &&
-		 !link_place_is_open(c->changer->o.rules->domains, &c->caller,
-				     link->domain))
-		change_refuse(c, 403,
-			      "domain: '%s' is not for the account '%s' any "
-			      "more, whose links under it can only be deleted",
-			      link->domain, c->caller.account);
-	else
-		return true;
-	return false;
-}
-
-static bool is_as_expected(struct change *c, const Shortloop__Link *link)
-{
-	char tag[LINK_ETAG_MAX];
-
-	if (!c->order.is_expected ||
-	    c->order.is_expected(c->order.expected, link,
-				 link_view_etag(link, tag)))
-		return true;
-	if (c->urls_noted)
-		change_correct_note(c, link);
-	metric_add(c->changer->o.metrics->conflicts, 1);
-	change_refuse(c, 412,
-		      "the link is at %s by now: read it again and decide anew",
-		      tag);
-	return false;
-}
-
-/* Only an admin may block a link.  Letting it go is a change of a blocked link,
- * for which is_frozen has the rule. */
-static bool may_set_state(struct change *c)
-{
-	if (!(change_gives(c) & FIELD_STATE) ||
-	    c->order.patch->fields.state !=
-		    SHORTLOOP__LINK_STATE__LINK_BLOCKED ||
-	    key_may(&c->caller, KEY_MODERATES_LINK, NULL))
-		return true;
-	change_refuse(c, 403,
-		      "state: it takes an API key with the role 'admin' to "
-		      "block a link; its owner may pause it");
-	return false;
-}
-
-static bool may_use_ttl(struct change *c)
-{
-	const struct link_class *ttl = change_ttl(c);
-	const struct account_rules *rules = c->caller.rules;
-
-	if (!ttl || account_rules_allow_ttl(rules, ttl->name))
-		return true;
-	metric_add(rules->ttl_refused, 1);
-	change_refuse(c, 403, "ttl: the account '%s' may use %s",
-		      c->caller.account, rules->ttl);
-	return false;
 }
 
 /* --- the next version ----------------------------------------------------- */
@@ -306,6 +219,29 @@ static int make_tombstone(struct change *c, const struct link_answer *answer,
 	return begin_write(c, err);
 }
 
+/* Checks the URL and the targets of a stored link by the rules for new links:
+ * it may not lead any more where it led.  ERROR_NOT_OWNER says which one is
+ * refused, and why. */
+static int check_link_urls(const Shortloop__Link *link,
+			   struct url_policy *policy, struct error *err)
+{
+	const char *urls[LINK_URLS_MAX];
+	size_t count = link_urls(link, urls);
+	struct buf normalised = {0};
+	struct error why;
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < count; i++) {
+		status = url_policy_check(policy, urls[i], strlen(urls[i]),
+					  &normalised, &why);
+		if (status < 0)
+			error_set(err, ERROR_NOT_OWNER, "%.200s: %s", urls[i],
+				  why.text);
+	}
+	buf_free(&normalised);
+	return status;
+}
+
 static int restore_link(struct change *c, const struct link_answer *answer,
 			struct error *err)
 {
@@ -317,7 +253,7 @@ static int restore_link(struct change *c, const struct link_answer *answer,
 		return 0;
 	}
 	link_edit_restore(answer->link, &after);
-	if (link_urls_check(&after, c->changer->o.rules->urls, err) < 0)
+	if (check_link_urls(&after, c->changer->o.rules->urls, err) < 0)
 		return -1;
 	sign_version(c, &after);
 	if (keep_versions(c, answer->link, &after, err) < 0)
@@ -336,7 +272,7 @@ static int check_given_urls(const struct change *c,
 		given.url = drop_const("");
 	if (!(change_gives(c) & FIELD_TARGETS))
 		given.n_targets = 0;
-	if (link_urls_check(&given, c->changer->o.rules->urls, err) == 0)
+	if (check_link_urls(&given, c->changer->o.rules->urls, err) == 0)
 		return 0;
 	err->code = ERROR_INPUT;
 	return -1;
@@ -434,7 +370,8 @@ static void on_found(void *arg, const struct link_answer *answer,
 	else if (refusal.status &&
 		 !(refusal.status == 410 && works_on_deleted(c, answer)))
 		refuse_look_up(c, refusal);
-	else if (may_change(c, answer->link) && is_as_expected(c, answer->link))
+	else if (change_may_be_made(c, answer->link) &&
+		 change_is_expected(c, answer->link))
 		change_found(c, answer);
 }
 
@@ -470,7 +407,7 @@ void link_changer_change(struct link_changer *changer,
 	c->start_over = start_over;
 	c->done = done;
 	c->arg = arg;
-	if (may_set_state(c) && may_use_ttl(c))
+	if (change_may_set_state(c) && change_may_use_ttl(c))
 		look_up(c, order->code);
 }
 

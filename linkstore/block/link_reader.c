@@ -60,7 +60,7 @@ static void answer_look_ups(struct turn_batch *base, const redisReply *reply,
 
 /* --- batches -------------------------------------------------------------- */
 
-/* What a batch has to be: on a cluster, of the slot of `place`. */
+/* The batch of a look-up; on a cluster, it is in the slot of `place`. */
 struct read_kind {
 	bool is_bound;
 	const struct link_target *place;

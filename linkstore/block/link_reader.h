@@ -3,9 +3,9 @@
  * loop turn.
  *
  * It is for callers with many links.  A visit's look-up (lookup.h) is answered
- * by a replica, too, which need not know the scripts.  A script reads any links;
- * on a Redis Cluster, where all its keys have to be in one slot, those of one
- * block, or one link without a block.
+ * by a replica, too, which need not know the scripts.  A script reads any
+ * links; on a Redis Cluster, where all its keys have to be in one slot, those
+ * of one block, or one link without a block.
  */
 #ifndef LINKSTORE_BLOCK_LINK_READER_H
 #define LINKSTORE_BLOCK_LINK_READER_H
