@@ -453,6 +453,8 @@ static struct creation *creation_new(const struct creation_context *context,
 	c->link.created_ms = (uint64_t)clock_real_ms();
 	c->link.account = c->account;
 	c->link.creator = c->creator;
+	c->link.source = order->line ? SHORTLOOP__LINK_SOURCE__SOURCE_BATCH
+				     : SHORTLOOP__LINK_SOURCE__SOURCE_SINGLE;
 	return c;
 }
 

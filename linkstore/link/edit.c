@@ -70,6 +70,7 @@ void link_edit_purge(const Shortloop__Link *before, Shortloop__Link *ret_after)
 	ret_after->owner = before->owner;
 	ret_after->account = before->account;
 	ret_after->creator = before->creator;
+	ret_after->source = before->source;
 }
 
 bool link_edit_may_restore(const Shortloop__Link *link)

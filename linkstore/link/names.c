@@ -32,6 +32,18 @@ const char *link_device_name(Shortloop__Device device)
 	}
 }
 
+const char *link_source_name(Shortloop__LinkSource source)
+{
+	switch ((int)source) {
+	case SHORTLOOP__LINK_SOURCE__SOURCE_SINGLE:
+		return "single";
+	case SHORTLOOP__LINK_SOURCE__SOURCE_BATCH:
+		return "batch";
+	default:
+		return "unknown";
+	}
+}
+
 const char *link_query_pass_name(Shortloop__QueryPass pass)
 {
 	switch ((int)pass) {

@@ -13,6 +13,9 @@ const char *link_state_name(Shortloop__LinkState state);
  * version. */
 const char *link_device_name(Shortloop__Device device);
 
+/* "single", "batch"; "unknown" for a value of a later version. */
+const char *link_source_name(Shortloop__LinkSource source);
+
 /* "none", "add", "override"; "unknown" for a value of a later version. */
 const char *link_query_pass_name(Shortloop__QueryPass pass);
 

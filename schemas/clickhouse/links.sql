@@ -26,6 +26,7 @@ CREATE TABLE IF NOT EXISTS links
     account         LowCardinality(String), -- its API keys may change the link
     creator         LowCardinality(String),
     editor          LowCardinality(String),
+    source          LowCardinality(String), -- of its creation: single, batch
     targets         Map(LowCardinality(String), String), -- device: URL; others get `url`
     -- The registrable domains of all these URLs, and the addresses that are their hosts.
     target_hosts    Array(LowCardinality(String)),

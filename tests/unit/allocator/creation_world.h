@@ -44,6 +44,7 @@ struct made {
 	char detail[512];
 	char code[ALIAS_TEXT_MAX];
 	char creator[64];
+	Shortloop__LinkSource source;
 	uint64_t link_id;
 	int64_t expires;
 };
@@ -353,6 +354,7 @@ static inline void on_made(void *arg, const struct creation_result *r)
 		m->link_id = r->link->link_id;
 		snprintf(m->creator, sizeof(m->creator), "%s",
 			 r->link->creator);
+		m->source = r->link->source;
 		snprintf(m->code, sizeof(m->code), "%s", r->code);
 	}
 	loop_stop(m->w->loop);

@@ -87,6 +87,15 @@ static void close_block_at_second(void *arg, struct creation *c)
 
 /* --- without a key -------------------------------------------------------- */
 
+static void a_line_of_a_batch_makes_a_link_of_a_batch(void **state)
+{
+	struct made m =
+		create_link_and_wait(*state, &(struct asked){.line = 7});
+
+	assert_int_equal(m.status, 201);
+	assert_int_equal(m.source, SHORTLOOP__LINK_SOURCE__SOURCE_BATCH);
+}
+
 static void a_link_is_stored_counted_and_reported(void **state)
 {
 	struct creation_world *w = *state;
@@ -97,6 +106,7 @@ static void a_link_is_stored_counted_and_reported(void **state)
 	assert_int_equal(m.status, 201);
 	assert_false(m.replayed);
 	assert_string_equal(m.creator, "crm-key");
+	assert_int_equal(m.source, SHORTLOOP__LINK_SOURCE__SOURCE_SINGLE);
 	assert_int_equal(links_stored(w), 1);
 	assert_in_range(m.expires, before + day, clock_real_ms() + day + 1000);
 	assert_int_equal(metric_value(w->counts.created), 1);
@@ -640,6 +650,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		HERE(a_link_is_stored_counted_and_reported),
+		HERE(a_line_of_a_batch_makes_a_link_of_a_batch),
 		HERE(a_lost_answer_is_asked_for_again_and_counts_once),
 		HERE(five_lost_answers_are_enough),
 		HERE(a_block_that_was_taken_from_us_costs_another_try),

@@ -164,6 +164,23 @@ static void each_change_has_its_name(void **state)
 	buf_free(&l.row);
 }
 
+static void a_row_says_by_which_request_the_link_came(void **state)
+{
+	struct link l;
+
+	(void)state;
+	fill_link(&l);
+	make_link_row(&l, false);
+	expect_column(&l, "source", "single");
+	l.link.source = SHORTLOOP__LINK_SOURCE__SOURCE_BATCH;
+	make_link_row(&l, false);
+	expect_column(&l, "source", "batch");
+	l.link.source = (Shortloop__LinkSource)99;
+	make_link_row(&l, true);
+	expect_column(&l, "source", "unknown");
+	buf_free(&l.row);
+}
+
 /* DateTime64 ends with the year 2299. */
 static void a_life_without_end_ends_where_the_table_does(void **state)
 {
@@ -210,6 +227,7 @@ int main(void)
 		cmocka_unit_test(what_opens_an_app_stands_beside_its_url),
 		cmocka_unit_test(domains_of_urls_are_sorted_and_each_once),
 		cmocka_unit_test(each_change_has_its_name),
+		cmocka_unit_test(a_row_says_by_which_request_the_link_came),
 		cmocka_unit_test(a_life_without_end_ends_where_the_table_does),
 		cmocka_unit_test(of_a_link_that_is_forgotten_its_code_is_left),
 	};

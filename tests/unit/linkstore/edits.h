@@ -38,6 +38,7 @@ static inline struct link_target store_alias(struct fixture *f, uint64_t number)
 	link.url = text_of("https://example.org/");
 	link.owner = text_of("shop");
 	link.creator = text_of("key");
+	link.source = SHORTLOOP__LINK_SOURCE__SOURCE_BATCH;
 	standalone_prepare(f->day, link_id_blockless(number), &link);
 	must(f, await_standalone(f->await, &t, &link, 0, &result, &f->err));
 	assert_int_equal(result.outcome, STANDALONE_CREATED);

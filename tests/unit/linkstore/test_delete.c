@@ -77,6 +77,8 @@ a_purged_link_is_gone_and_says_no_more_than_whose_it_was(void **state)
 	assert_string_equal(answer.link->url, "");
 	assert_string_equal(answer.link->owner, "shop");
 	assert_string_equal(answer.link->creator, "key");
+	assert_int_equal(answer.link->source,
+			 SHORTLOOP__LINK_SOURCE__SOURCE_BATCH);
 	assert_string_equal(answer.link->editor, "me");
 	assert_true(answer.link->changed_ms == 1700000000000);
 	assert_true(answer.link->link_id == link_id_blockless(7));
