@@ -308,23 +308,44 @@ int enricher_click(struct enricher *e, const struct event_origin *origin,
 	return status;
 }
 
+/* Appends the row of a creation; returns -1 when out of memory. */
+static int append_creation(const Shortloop__LinkEvent *event, struct buf *rows,
+			   int64_t *ret_created, struct error *err)
+{
+	size_t start = rows->len;
+
+	row_append_creation(rows, event);
+	if (finish_row(rows, start, err) < 0)
+		return -1;
+	*ret_created = (int64_t)row_creation_slot(event->link) * CLOCK_SECOND;
+	return 0;
+}
+
 int enricher_link(struct enricher *e, const struct event_origin *origin,
-		  const void *event, size_t len, struct buf *rows,
-		  int64_t *ret_ts, struct error *err)
+		  const void *event, size_t len, const struct link_rows *rows,
+		  int64_t *ret_created, struct error *err)
 {
 	struct row_origin where = {epoch_of(e, origin), origin};
 	const Shortloop__LinkEvent *link;
-	size_t start = rows->len;
+	size_t start = rows->links->len;
+	int64_t created = -1;
 	int status = -1;
 
 	link = event_link(&e->arena, event, len, err);
 	if (link) {
 		row_append_link(
-			rows, &where, link,
+			rows->links, &where, link,
 			forgotten_has_link(e->forgotten, link->link->link_id));
-		status = finish_row(rows, start, err);
-		*ret_ts = (int64_t)link->time_ms;
+		status = finish_row(rows->links, start, err);
 	}
+	if (status == 0 &&
+	    link->change == SHORTLOOP__LINK_CHANGE__LINK_CREATED) {
+		status = append_creation(link, rows->creations, &created, err);
+		if (status < 0)
+			rows->links->len = start;
+	}
+	if (status == 0)
+		*ret_created = created;
 	arena_reset(&e->arena);
 	return status;
 }

@@ -53,10 +53,16 @@ int enricher_click_row(struct enricher *e, const struct event_origin *origin,
 		       const Shortloop__Click *click, struct buf *rows,
 		       int64_t *ret_ts, struct error *err);
 
-/* Does the same for a LinkEvent and the table links. */
+struct link_rows {
+	struct buf *links, *creations; /* of links and created_links */
+};
+
+/* Does the same for a LinkEvent and the table links, and for the event of a
+ * creation also for created_links.  *ret_created: the slot of that row (ms
+ * since 1970); -1: the event is of no creation. */
 int enricher_link(struct enricher *e, const struct event_origin *origin,
-		  const void *event, size_t len, struct buf *rows,
-		  int64_t *ret_ts, struct error *err);
+		  const void *event, size_t len, const struct link_rows *rows,
+		  int64_t *ret_created, struct error *err);
 
 /* Determines the facts of a click's row for callers that show the click and do
  * not store it.  They are valid until the next call. */

@@ -286,3 +286,38 @@ void row_append_link(struct buf *row, const struct row_origin *origin,
 	else
 		put_whole_link(row, origin, event);
 }
+
+/* --- creations ------------------------------------------------------------ */
+
+enum {
+	SLOT_SECONDS = 900
+};
+
+const char row_insert_creations[] =
+	"INSERT INTO created_links (slot, link_id, space, code_length, "
+	"ttl_class, account, owner, domain, source) FORMAT RowBinary";
+
+uint32_t row_creation_slot(const Shortloop__Link *link)
+{
+	uint64_t seconds = link->created_ms / 1000;
+
+	if (seconds > UINT32_MAX)
+		seconds = UINT32_MAX;
+	return (uint32_t)(seconds / SLOT_SECONDS * SLOT_SECONDS);
+}
+
+void row_append_creation(struct buf *row, const Shortloop__LinkEvent *event)
+{
+	const Shortloop__Link *link = event->link;
+	size_t length = strlen(event->code);
+
+	rowbinary_u32(row, row_creation_slot(link));
+	rowbinary_u64(row, link->link_id);
+	put_text(row, event->space);
+	rowbinary_u8(row, length < UINT8_MAX ? (uint8_t)length : UINT8_MAX);
+	put_text(row, link->ttl_class);
+	put_text(row, link->account);
+	put_text(row, link->owner);
+	put_text(row, link->domain);
+	put_text(row, link_source_name(link->source));
+}

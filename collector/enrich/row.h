@@ -25,6 +25,8 @@
 extern const char row_click_columns[];
 /* The statement that inserts rows of links. */
 extern const char row_insert_links[];
+/* The statement that inserts rows of created_links. */
+extern const char row_insert_creations[];
 
 struct row_origin {
 	uint32_t epoch;
@@ -61,5 +63,11 @@ void row_append_click(struct buf *row, const struct row_origin *origin,
  * the code: no URL, no text, no person's name. */
 void row_append_link(struct buf *row, const struct row_origin *origin,
 		     const Shortloop__LinkEvent *event, bool forgotten);
+
+/* The row of created_links for the event of a creation.  Like a click, it keeps
+ * account and owner when the link is forgotten: counts have them. */
+void row_append_creation(struct buf *row, const Shortloop__LinkEvent *event);
+/* Returns the quarter of an hour (seconds since 1970) of the row. */
+uint32_t row_creation_slot(const Shortloop__Link *link);
 
 #endif

@@ -15,6 +15,7 @@ enum {
 void batch_release(struct batch *b)
 {
 	buf_free(&b->rows);
+	buf_free(&b->creations);
 	ranges_release(&b->in_hand);
 	free(b->hours);
 	*b = (struct batch){0};
@@ -22,13 +23,22 @@ void batch_release(struct batch *b)
 
 void batch_reset(struct batch *b)
 {
-	struct buf rows = b->rows;
+	struct buf rows = b->rows, creations = b->creations;
 	struct batch_hour *hours = b->hours;
 	size_t cap = b->hour_cap;
 
 	buf_empty(&rows, KEPT_MAX);
+	buf_empty(&creations, KEPT_MAX);
 	ranges_release(&b->in_hand);
-	*b = (struct batch){.rows = rows, .hours = hours, .hour_cap = cap};
+	*b = (struct batch){.rows = rows,
+			    .creations = creations,
+			    .hours = hours,
+			    .hour_cap = cap};
+}
+
+size_t batch_bytes(const struct batch *b)
+{
+	return b->rows.len + b->creations.len;
 }
 
 static void note_offset(struct batch *b, uint64_t offset, int64_t append_ms)
@@ -88,12 +98,16 @@ int batch_note_row(struct batch *b, uint64_t offset, int64_t append_ms,
 		   int64_t ts, bool in_hand, struct error *err)
 {
 	uint32_t start = (uint32_t)(ts / CLOCK_HOUR * 3600);
+	bool has_hour = ts != BATCH_NO_HOUR;
 
 	/* Steps that can fail come first. */
-	if (batch_note_hour(b, start, 0, err) < 0 ||
+	if ((has_hour && batch_note_hour(b, start, 0, err) < 0) ||
 	    (in_hand && ranges_note(&b->in_hand, offset, err) < 0))
 		return -1;
-	batch_note_hour(b, start, 1, err);
+	if (has_hour)
+		batch_note_hour(b, start, 1, err);
+	else
+		b->row_count++;
 	b->stored_before += !in_hand;
 	note_offset(b, offset, append_ms);
 	return 0;
@@ -141,25 +155,34 @@ void batch_name(const struct batch *b, uint32_t epoch, const char *topic,
 	insert_name(epoch, topic, partition, "", b->name_first, b->last, name);
 }
 
+static void put_hours(const struct batch *b, bool any, struct buf *out)
+{
+	size_t count = any ? b->hour_count : 0;
+
+	rowbinary_count(out, count);
+	for (size_t i = 0; i < count; i++) {
+		rowbinary_u32(out, b->hours[i].start);
+		rowbinary_u64(out, b->hours[i].rows);
+	}
+}
+
 void batch_progress_row(const struct batch *b,
 			const struct progress_origin *origin, struct buf *out)
 {
 	rowbinary_u32(out, origin->epoch);
 	rowbinary_string(out, origin->topic, strlen(origin->topic));
 	rowbinary_u32(out, (uint32_t)origin->partition);
-	rowbinary_u32(out, origin->partitions);
+	rowbinary_u32(out, origin->of_links ? 0 : origin->partitions);
 	rowbinary_u64(out, b->first);
 	rowbinary_u64(out, b->last);
 	rowbinary_u64(out, b->row_count);
 	rowbinary_u64(out, b->dead_lettered);
 	rowbinary_u64(out, b->lost);
-	rowbinary_count(out, b->hour_count);
-	for (size_t i = 0; i < b->hour_count; i++) {
-		rowbinary_u32(out, b->hours[i].start);
-		rowbinary_u64(out, b->hours[i].rows);
-	}
+	put_hours(b, !origin->of_links, out);
 	rowbinary_i64(out, b->append_ms);
 	rowbinary_string(out, origin->collector, strlen(origin->collector));
+	put_hours(b, origin->of_links, out);
+	rowbinary_u32(out, origin->of_links ? origin->partitions : 0);
 }
 
 void batch_idle_row(int64_t offset, int64_t at_ms,

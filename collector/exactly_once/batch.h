@@ -30,6 +30,9 @@ struct batch_hour {
 struct batch {
 	enum batch_stage stage;
 	struct buf rows;
+	/* For links: rows of created_links, also of events whose row is stored
+	 * already: their creations may not be. */
+	struct buf creations;
 	uint64_t events; /* rows and dead letters; 0: empty */
 	uint64_t row_count;
 	/* The number of these rows that were in ClickHouse before: they are
@@ -63,9 +66,15 @@ void batch_release(struct batch *b);
 /* Empties it and keeps some of its memory. */
 void batch_reset(struct batch *b);
 
+/* Returns the bytes of all its rows. */
+size_t batch_bytes(const struct batch *b);
+
+#define BATCH_NO_HOUR INT64_C(-1)
+
 /* Takes an event in after its row, if any, was appended to b->rows.  The row of
- * an event that is stored already (`in_hand` is false) must not be in
- * b->rows. */
+ * an event that is stored already (`in_hand` is false) must not be in b->rows.
+ * `ts`: ms since 1970, in the hour that counts the row; BATCH_NO_HOUR: none
+ * does. */
 int batch_note_row(struct batch *b, uint64_t offset, int64_t append_ms,
 		   int64_t ts, bool in_hand, struct error *err);
 void batch_note_dead(struct batch *b, uint64_t offset, int64_t append_ms);
@@ -94,6 +103,7 @@ struct progress_origin {
 	const char *topic;
 	int32_t partition;
 	uint32_t partitions; /* number of the topic's partitions */
+	bool of_links;	     /* the hours are those of links created */
 	const char *collector;
 };
 
@@ -108,6 +118,7 @@ void batch_idle_row(int64_t offset, int64_t at_ms,
 
 #define PROGRESS_COLUMNS                                                       \
 	"epoch, topic, partition, partitions, first, last, rows, "             \
-	"dead_lettered, lost, hours, append_time, collector"
+	"dead_lettered, lost, hours, append_time, collector, creations, "      \
+	"link_partitions"
 
 #endif

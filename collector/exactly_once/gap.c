@@ -8,6 +8,8 @@ int gap_count(const struct gap_place *place, struct clickhouse *ch,
 	int status;
 
 	if (place->table == SINK_LINKS) {
+		if (stored_creations(ch, &place->key, gap, err) < 0)
+			return -1;
 		status = stored_ranges(ch, &place->key, gap->first, gap->last,
 				       place->since_ms, &stored, err);
 		gap->row_count = ranges_count(&stored, gap->first, gap->last);

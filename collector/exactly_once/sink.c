@@ -54,6 +54,7 @@ static const struct sink_table_sql tables[SINK_TABLE_COUNT] = {
 			   "INSERT INTO ingest_progress (" PROGRESS_COLUMNS
 			   ") FORMAT RowBinary"},
 	[SINK_LINKS] = {"links", row_insert_links},
+	[SINK_CREATIONS] = {"created_links", row_insert_creations},
 };
 
 const char *sink_table_name(enum sink_table table)
@@ -198,8 +199,10 @@ int sink_probe(struct sink *s, struct error *err)
 {
 	static const char *const queries[] = {
 		"SELECT epoch FROM clicks LIMIT 0",
-		"SELECT epoch, lost FROM ingest_progress LIMIT 0",
+		"SELECT epoch, lost, link_partitions FROM ingest_progress "
+		"LIMIT 0",
 		"SELECT epoch FROM links LIMIT 0",
+		"SELECT slot FROM created_links LIMIT 0",
 		/* These columns came with the migration after the one that lets
 		 * the server set when a row of ingest_progress was stored. */
 		"SELECT gap, reason FROM ingest_epochs LIMIT 0",

@@ -38,6 +38,7 @@ enum sink_table {
 	SINK_CLICKS,
 	SINK_PROGRESS,
 	SINK_LINKS,
+	SINK_CREATIONS, /* rows of created_links */
 	SINK_TABLE_COUNT
 };
 const char *sink_table_name(enum sink_table table);

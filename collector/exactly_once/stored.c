@@ -329,6 +329,27 @@ int stored_hours(struct clickhouse *ch, const struct stored_key *key,
 	return 0;
 }
 
+static int add_creation_hour(void *arg, char **fields, struct error *err)
+{
+	return batch_note_hour(arg, (uint32_t)tsv_u64(fields[0]), 0, err);
+}
+
+int stored_creations(struct clickhouse *ch, const struct stored_key *key,
+		     struct batch *b, struct error *err)
+{
+	static const char sql[] =
+		"SELECT DISTINCT "
+		"intDiv(toUnixTimestamp64Milli(created_at), 3600000) * 3600 "
+		"AS h FROM links WHERE " PARTITION_IS
+		"AND offset >= {from:UInt64} AND offset <= {last:UInt64} "
+		"ORDER BY h";
+	const struct question_range range = {b->first, b->last, 0};
+
+	if (ask_rows(ch, sql, key, &range, "n", add_creation_hour, b, err) < 0)
+		return error_wrap(err, "hours of links");
+	return 0;
+}
+
 /* --- single events -------------------------------------------------------- */
 
 void stored_batches_release(struct stored_batches *b)

@@ -105,6 +105,11 @@ int stored_events(struct clickhouse *ch, const struct stored_key *key,
 		  uint64_t from, uint64_t end, struct stored_batches *ret,
 		  struct error *err);
 
+/* Adds to the batch, with no rows, the hours in which links of its events may
+ * have been created: those of all rows of links from b->first to b->last. */
+int stored_creations(struct clickhouse *ch, const struct stored_key *key,
+		     struct batch *b, struct error *err);
+
 /* Queries whether an operator decided that the topic is the same, when `next`
  * was this. */
 int stored_same(struct clickhouse *ch, const struct stored_key *key,

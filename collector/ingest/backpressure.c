@@ -34,7 +34,8 @@ static bool must_pause(const struct backpressure *b, const struct partition *p)
 	if (p->repeat.has_batch)
 		return false;
 	return schedule_is_over_limit(b->schedule, &p->filling) ||
-	       row_budget_pauses(&b->budget, p->filling.rows.len, p->paused);
+	       row_budget_pauses(&b->budget, batch_bytes(&p->filling),
+				 p->paused);
 }
 
 /* malloc may keep freed memory, which looks like memory in use: it is trimmed
@@ -84,10 +85,10 @@ void backpressure_update(struct backpressure *b, const struct partitions *all,
 		if (!partition_is_assigned(p))
 			continue;
 		set_paused(b, p, must_pause(b, p));
-		p->urgent =
-			p->paused &&
-			(p->hold.on ||
-			 row_budget_is_urgent(&b->budget, p->filling.rows.len));
+		p->urgent = p->paused &&
+			    (p->hold.on ||
+			     row_budget_is_urgent(&b->budget,
+						  batch_bytes(&p->filling)));
 		paused += p->paused;
 	}
 	metric_set(b->metrics->partitions, (int64_t)assigned);
@@ -100,7 +101,7 @@ void backpressure_took(struct backpressure *b, const struct partitions *all,
 {
 	bool was_full = b->budget.full;
 
-	row_budget_add(&b->budget, p->filling.rows.len - before);
+	row_budget_add(&b->budget, batch_bytes(&p->filling) - before);
 	if (b->budget.full && !was_full)
 		backpressure_update(b, all, clock_monotonic_ms());
 	else if (!p->paused && must_pause(b, p))

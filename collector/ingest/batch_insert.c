@@ -1,5 +1,7 @@
 #include "collector/ingest/batch_insert.h"
 
+#include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/clock.h"
@@ -36,6 +38,31 @@ static struct insertion_part part_of(const struct batch_insert *d)
 	};
 }
 
+/*
+ * Stores the rows of created_links.  They may be stored again and again, since
+ * the table keeps one of equal rows: so each try has a token that was never
+ * used, and the server's answer is trusted.  They come before the rows of
+ * links: what a recovery finds in links is in created_links, too.
+ */
+static int store_creations(struct batch_insert *d, struct sink *sink,
+			   const char *name, struct error *err)
+{
+	const struct buf *rows = &d->batch.creations;
+	struct collector_metrics *m = d->setup->metrics;
+	char token[BATCH_NAME_MAX + 16];
+
+	if (!rows->len)
+		return 0;
+	snprintf(token, sizeof(token), "%s#%08x", name,
+		 (unsigned)randombytes_random());
+	if (sink_insert(sink, SINK_CREATIONS, token, rows->data, rows->len,
+			err) == 0)
+		return 0;
+	if (m)
+		metric_add(m->failures[SINK_CREATIONS], 1);
+	return -1;
+}
+
 static int store_batch_rows(struct batch_insert *d, struct sink *sink,
 			    const char *name, struct error *err)
 {
@@ -55,6 +82,8 @@ static int store_batch_rows(struct batch_insert *d, struct sink *sink,
 	if (b->stage >= BATCH_STORED)
 		return 0;
 	b->stage = BATCH_FROZEN;
+	if (store_creations(d, sink, name, err) < 0)
+		return -1;
 	if (in.count && insertion_run(sink, &in, &d->rows, err) < 0)
 		return -1;
 	b->stage = BATCH_STORED;

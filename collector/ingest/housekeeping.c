@@ -58,9 +58,9 @@ struct idle_report {
 
 static bool is_idle(const struct partition *p)
 {
-	return p->state == PARTITION_READING && p->table == SINK_CLICKS &&
-	       !p->filling.events && !p->insert.job && !p->repeat.has_batch &&
-	       p->next_offset >= 0 && p->reread_from < 0;
+	return p->state == PARTITION_READING && !p->filling.events &&
+	       !p->insert.job && !p->repeat.has_batch && p->next_offset >= 0 &&
+	       p->reread_from < 0;
 }
 
 static struct idle_report *idle_report_new(const struct partitions *all)
@@ -81,7 +81,8 @@ static struct idle_report *idle_report_new(const struct partitions *all)
 			r->entries[r->count++] = (struct idle_entry){
 				.origin = {.epoch = p->epoch,
 					   .topic = p->topic,
-					   .partition = p->number},
+					   .partition = p->number,
+					   .of_links = p->table == SINK_LINKS},
 				.next_offset = p->next_offset,
 			};
 	}
@@ -120,7 +121,8 @@ static int add_if_idle(struct idle_report *r, struct idle_entry *e,
 		return -1;
 	if (end != e->next_offset)
 		return 0;
-	e->origin.partitions = r->topic_size[SINK_CLICKS];
+	e->origin.partitions =
+		r->topic_size[e->origin.of_links ? SINK_LINKS : SINK_CLICKS];
 	e->origin.collector = r->collector;
 	batch_idle_row(e->next_offset, r->asked_ms, &e->origin, rows);
 	++*count;

@@ -142,10 +142,8 @@ static struct progress_origin origin_of(const struct inserts *in,
 		.epoch = p->epoch,
 		.topic = p->topic,
 		.partition = p->number,
-		/* The watermark waits for clicks only. */
-		.partitions = p->table == SINK_CLICKS
-				      ? in->schedule->topic_size[SINK_CLICKS]
-				      : 0,
+		.partitions = in->schedule->topic_size[p->table],
+		.of_links = p->table == SINK_LINKS,
 		.collector = in->collector,
 	};
 }
@@ -161,9 +159,6 @@ static void fill_insert_job(struct inserts *in, struct partition *p,
 	job->letters_given_up = &p->letters_given_up;
 	job->table = p->table;
 	job->origin = origin_of(in, p);
-	/* Only clicks are settled by hour. */
-	if (p->table == SINK_LINKS)
-		job->batch.hour_count = 0;
 	/* If the server keeps no token, there is no time limit for sending. */
 	kept = guarantee_retry_ms(in->guarantee,
 				  in->settings->parts_per_second);

@@ -41,15 +41,16 @@ static int enrich_record(struct intake *in, struct partition *p,
 			 const struct event_origin *origin,
 			 const struct kafka_record *r, struct error *err)
 {
-	struct buf *rows = &p->filling.rows;
-	size_t before = rows->len;
+	struct buf *rows = &p->filling.rows, *made = &p->filling.creations;
+	const struct link_rows of_link = {rows, made};
+	size_t before = rows->len, made_before = made->len;
 	bool stored = ranges_have(&p->stored, origin->offset);
-	int64_t ts;
+	int64_t ts = BATCH_NO_HOUR;
 	int status;
 
 	if (p->table == SINK_LINKS)
 		status = enricher_link(in->enricher, origin, r->payload, r->len,
-				       rows, &ts, err);
+				       &of_link, &ts, err);
 	else
 		status = enricher_click(in->enricher, origin, r->payload,
 					r->len, rows, &ts, err);
@@ -61,6 +62,7 @@ static int enrich_record(struct intake *in, struct partition *p,
 	if (batch_note_row(&p->filling, origin->offset, origin->append_ms, ts,
 			   !stored, err) < 0) {
 		rows->len = before;
+		made->len = made_before;
 		return -1;
 	}
 	if (!stored && p->table == SINK_CLICKS)
@@ -157,7 +159,7 @@ static void end_repeat(struct intake *in, struct partition *p)
 static void take_record_into_batch(struct intake *in, struct partition *p,
 				   const struct kafka_record *record)
 {
-	size_t before = p->filling.rows.len;
+	size_t before = batch_bytes(&p->filling);
 	bool was_full = schedule_is_full(in->schedule, &p->filling);
 	struct error err = {0};
 

@@ -105,6 +105,6 @@ void partition_find_pass(struct partition *p, const struct passes *passes,
 
 size_t partition_bytes(const struct partition *p)
 {
-	return p->filling.rows.len +
-	       (p->insert.job ? p->insert.job->batch.rows.len : 0);
+	return batch_bytes(&p->filling) +
+	       (p->insert.job ? batch_bytes(&p->insert.job->batch) : 0);
 }

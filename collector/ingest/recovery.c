@@ -125,6 +125,7 @@ static int report_gap(struct recovery *r, struct sink *sink, int64_t since_ms,
 		.epoch = r->facts.epoch,
 		.topic = r->topic,
 		.partition = r->number,
+		.of_links = r->table == SINK_LINKS,
 		.collector = r->setup->collector,
 	};
 	char name[BATCH_NAME_MAX];

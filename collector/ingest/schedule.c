@@ -44,7 +44,7 @@ static bool batch_reaches_limit(const struct schedule *s, const struct batch *b,
 				int64_t times)
 {
 	return (int64_t)b->row_count >= times * s->settings->batch_rows ||
-	       (int64_t)b->rows.len >= times * s->settings->batch_bytes;
+	       (int64_t)batch_bytes(b) >= times * s->settings->batch_bytes;
 }
 
 bool schedule_is_full(const struct schedule *s, const struct batch *batch)

@@ -7,6 +7,9 @@
 -- the watermark back.
 -- `lost`: Kafka no longer held the offsets first to last when they were to be read; such a row
 -- has no rows and no hours.
+-- `creations` is for batches of links what `hours` is for clicks: the start of each hour in which
+-- links of the batch were created, and their number.  Such a row has `link_partitions` in place
+-- of `partitions`, for which the watermark of clicks does not wait.
 -- inserted_at is the time of ClickHouse's own clock: there are many collectors, and if the
 -- clock of one were a day ahead, its rows would hide those of the others.
 -- The partition is by append_time, a fact of the block: with inserted_at, a block sent again
@@ -25,7 +28,9 @@ CREATE TABLE IF NOT EXISTS ingest_progress
     hours         Map(UInt32, UInt64),
     append_time   DateTime64(3, 'UTC'), -- of the block's last message
     inserted_at   DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC'),
-    collector     LowCardinality(String)
+    collector     LowCardinality(String),
+    creations     Map(UInt32, UInt64),
+    link_partitions UInt32 -- of a topic of links: its number of partitions; 0: not known
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(append_time)

@@ -155,6 +155,25 @@ static void check_shown(const struct buf *rows)
 	buf_free(&text);
 }
 
+/* The row of created_links is whole, and its slot is what was returned. */
+static void check_creation(const struct buf *row, int64_t created)
+{
+	static const char *const types[] = {
+		"UInt32", "UInt64", "String", "Bool",	"String",
+		"String", "String", "String", "String", NULL};
+	struct reader r;
+	uint32_t slot;
+
+	if (!row->len)
+		return;
+	r = (struct reader){(uint8_t *)row->data,
+			    (uint8_t *)row->data + row->len};
+	memcpy(&slot, row->data, sizeof(slot));
+	assert((int64_t)slot * 1000 == created && slot % 900 == 0);
+	read_row(&r, types);
+	assert(r.at == r.end);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct event_origin origin = {.topic = "clicks",
@@ -162,7 +181,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				      .offset = 7,
 				      .append_ms = 1700000000000};
 	struct enricher *e = some_enricher();
-	struct buf rows = {0};
+	struct buf rows = {0}, creations = {0};
+	const struct link_rows of_link = {&rows, &creations};
 	struct error err = {0};
 	int64_t ts = 0;
 	bool link = size && (*data & 1);
@@ -172,13 +192,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	buf_puts(&rows, "before");
-	status = link ? enricher_link(e, &origin, data + 1, size - 1, &rows,
+	status = link ? enricher_link(e, &origin, data + 1, size - 1, &of_link,
 				      &ts, &err)
 		      : enricher_click(e, &origin, data + 1, size - 1, &rows,
 				       &ts, &err);
 	if (status < 0) {
 		assert(err.code == ERROR_INPUT && err.text[0]);
-		assert(rows.len == 6);
+		assert(rows.len == 6 && !creations.len);
 	} else {
 		r = (struct reader){(uint8_t *)rows.data + 6,
 				    (uint8_t *)rows.data + rows.len};
@@ -186,8 +206,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(r.at == r.end);
 		if (!link)
 			check_shown(&rows);
+		check_creation(&creations, ts);
 	}
 	buf_free(&rows);
+	buf_free(&creations);
 	return 0;
 }
 
@@ -202,16 +224,21 @@ static void try_whole(uint8_t kind, const ProtobufCMessage *event)
 	uint8_t input[1024] = {kind};
 	size_t len = protobuf_c_message_get_packed_size(event);
 	struct event_origin origin = {.topic = "clicks"};
-	struct buf rows = {0};
+	struct buf rows = {0}, creations = {0};
+	const struct link_rows of_link = {&rows, &creations};
 	struct error err = {0};
 	int64_t ts;
+	int status;
 
 	assert(len < sizeof(input));
 	protobuf_c_message_pack(event, input + 1);
-	assert((kind ? enricher_link : enricher_click)(some_enricher(), &origin,
-						       input + 1, len, &rows,
-						       &ts, &err) == 0);
+	status = kind ? enricher_link(some_enricher(), &origin, input + 1, len,
+				      &of_link, &ts, &err)
+		      : enricher_click(some_enricher(), &origin, input + 1, len,
+				       &rows, &ts, &err);
+	assert(status == 0 && !creations.len == !kind);
 	buf_free(&rows);
+	buf_free(&creations);
 	LLVMFuzzerTestOneInput(input, len + 1);
 }
 
@@ -241,6 +268,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	link.targets = targets;
 	made.code = made.space = text;
 	made.link = &link;
+	made.change = SHORTLOOP__LINK_CHANGE__LINK_CREATED;
 	made.time_ms = UINT64_C(1700000000000);
 	try_whole(1, &made.base);
 	click.time_ms = made.time_ms;

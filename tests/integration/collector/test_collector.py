@@ -171,6 +171,7 @@ def test_links_are_archived(kafka, topics, tables, collector):
     event.link.max_visits = 2**63
     event.link.query_pass = 2
     event.link.path_pass = True
+    event.link.source = 1
     event.link.targets.add(device=1, url="https://example.org/ios")
     event.link.targets.add(device=3, url="https://example.org/wechat",
                            mini_program="weixin://dl/business/?t=a")
@@ -197,6 +198,51 @@ def test_links_are_archived(kafka, topics, tables, collector):
     assert row["not_before"] == "1970-01-01 00:00:06.000"
     assert int(row["max_visits"]) == 2**63
     assert (row["pass_query"], row["pass_path"]) == ("override", True)
+    assert row["source"] == "batch"
+
+
+def creation(link_id, created_ms, change=1, **fields):
+    event = LinkEvent(change=change, time_ms=created_ms + 5, space="s7", code="abcdef%d" % change)
+    event.link.link_id = link_id
+    event.link.version = change
+    event.link.created_ms = created_ms
+    event.link.ttl_class = "10d"
+    for name, value in fields.items():
+        setattr(event.link, name, value)
+    return event.SerializeToString()
+
+
+def test_creations_stay_what_they_were(kafka, topics, tables, collector):
+    """A link that is edited afterwards, in one batch with its creation, and whose
+    events come twice."""
+    hour = 1_790_000_000_000 // HOUR * HOUR
+    sent = [creation(1, hour + 899_999, account="acme", owner="ann", source=1),
+            creation(1, hour + 899_999, change=2, account="acme", owner="bob", source=1),
+            creation(2, hour + 900_000, account="shop", domain="go.example")]
+    kafka.produce(topics["topic_links"], sent + sent)
+    collector()
+    wait_for(tables, 2, "links FINAL")
+    found = tables.rows("""
+        SELECT toUnixTimestamp(slot) AS slot, link_id, space, code_length, ttl_class, account,
+            owner, domain, source
+        FROM created_links FINAL ORDER BY link_id""")
+    assert [list(row.values()) for row in found] == [
+        [hour // 1000, 1, "s7", 7, "10d", "acme", "ann", "", "batch"],
+        [hour // 1000 + 900, 2, "s7", 7, "10d", "shop", "", "go.example", "single"]]
+    reported = eventually(lambda: tables.rows("""
+        SELECT h, sum(n) AS links, any(link_partitions) AS size, max(partitions) AS clicks
+        FROM ingest_progress
+        ARRAY JOIN mapKeys(creations) AS h, mapValues(creations) AS n GROUP BY h"""))
+    assert [(row["h"], int(row["links"]), row["clicks"]) for row in reported] == [
+        (hour // 1000, 4, 0)]
+
+
+def test_idle_partitions_of_links_are_reported(kafka, topics, tables, collector):
+    collector()
+    idle = eventually(lambda: tables.rows(
+        "SELECT partition, partitions, link_partitions FROM ingest_progress "
+        f"WHERE topic = '{topics['topic_links']}'"))
+    assert {(row["partitions"], row["link_partitions"] > 0) for row in idle} == {(0, True)}
 
 
 

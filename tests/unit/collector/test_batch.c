@@ -159,7 +159,8 @@ static void an_idle_partition_is_an_empty_block(void **state)
 				       "\x2a\0\0\0\0\0\0\0\x29\0\0\0\0\0\0\0"
 				       "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 				       "\0\0\0\0\0\0\0\0\0"
-				       "\x58\x1b\0\0\0\0\0\0\2c1";
+				       "\x58\x1b\0\0\0\0\0\0\2c1"
+				       "\0\0\0\0\0";
 
 	(void)state;
 	batch_idle_row(42, 7000, &origin, &row);
@@ -177,12 +178,42 @@ static void the_report_is_the_row_of_the_table(void **state)
 				       "\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0"
 				       "\0\0\0\0\0\0\0\0"
 				       "\1\x10\x0e\0\0\1\0\0\0\0\0\0\0"
-				       "\x58\x1b\0\0\0\0\0\0\2c1";
+				       "\x58\x1b\0\0\0\0\0\0\2c1"
+				       "\0\0\0\0\0";
 
 	(void)state;
 	note_row(&b, 41, hour_ms);
 	batch_note_dead(&b, 42, 7000);
 	batch_progress_row(&b, &origin, &row);
+	assert_int_equal(row.len, sizeof(expected) - 1);
+	assert_memory_equal(row.data, expected, row.len);
+	buf_free(&row);
+	batch_release(&b);
+}
+
+/* The watermark waits for the partitions of clicks, and clicks are settled by
+ * the hours: a batch of links has both in columns of its own. */
+static void the_report_of_links_says_when_they_were_created(void **state)
+{
+	struct batch b = {0};
+	struct buf row = {0};
+	struct error err = {0};
+	struct progress_origin of_links = origin;
+	static const char expected[] = "\2\0\0\0\6clicks\1\0\0\0\0\0\0\0"
+				       "\x29\0\0\0\0\0\0\0\x2a\0\0\0\0\0\0\0"
+				       "\2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+				       "\0\0\0\0\0\0\0\0"
+				       "\0"
+				       "\x58\x1b\0\0\0\0\0\0\2c1"
+				       "\1\x10\x0e\0\0\1\0\0\0\0\0\0\0"
+				       "\4\0\0\0";
+
+	(void)state;
+	of_links.of_links = true;
+	assert_int_equal(batch_note_row(&b, 41, 7000, hour_ms, true, &err), 0);
+	assert_int_equal(
+		batch_note_row(&b, 42, 7000, BATCH_NO_HOUR, true, &err), 0);
+	batch_progress_row(&b, &of_links, &row);
 	assert_int_equal(row.len, sizeof(expected) - 1);
 	assert_memory_equal(row.data, expected, row.len);
 	buf_free(&row);
@@ -202,6 +233,8 @@ int main(void)
 		cmocka_unit_test(a_reset_block_is_empty),
 		cmocka_unit_test(an_idle_partition_is_an_empty_block),
 		cmocka_unit_test(the_report_is_the_row_of_the_table),
+		cmocka_unit_test(
+			the_report_of_links_says_when_they_were_created),
 	};
 
 	return cmocka_run_group_tests_name("batch", tests, NULL, NULL);

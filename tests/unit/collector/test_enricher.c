@@ -13,7 +13,7 @@ struct world {
 	char rules[64], verdicts[64];
 	struct collector_settings settings;
 	struct enricher *enricher;
-	struct buf rows;
+	struct buf rows, creations;
 	int64_t ts; /* the last row's */
 };
 
@@ -34,6 +34,7 @@ static int tear_down(void **state)
 	unlink(w->rules);
 	enricher_free(w->enricher);
 	buf_free(&w->rows);
+	buf_free(&w->creations);
 	free(w);
 	return 0;
 }
@@ -558,9 +559,11 @@ static void bytes_that_are_no_message_are_refused(void **state)
 					&w->rows, &w->ts, &err),
 			 -1);
 	assert_int_equal(err.code, ERROR_INPUT);
-	assert_int_equal(enricher_link(w->enricher, &origin, "\xff\xff", 2,
-				       &w->rows, &w->ts, &err),
-			 -1);
+	assert_int_equal(
+		enricher_link(w->enricher, &origin, "\xff\xff", 2,
+			      &(struct link_rows){&w->rows, &w->creations},
+			      &w->ts, &err),
+		-1);
 	assert_int_equal(err.code, ERROR_INPUT);
 }
 
@@ -576,10 +579,39 @@ static int take_link(struct world *w, const Shortloop__LinkEvent *event)
 		w->enricher = enricher_new(&w->settings, &err);
 	assert_non_null(w->enricher);
 	buf_reset(&w->rows);
-	status = enricher_link(w->enricher, &origin, packed, len, &w->rows,
+	buf_reset(&w->creations);
+	status = enricher_link(w->enricher, &origin, packed, len,
+			       &(struct link_rows){&w->rows, &w->creations},
 			       &w->ts, &err);
 	assert_int_equal(err.code, status < 0 ? ERROR_INPUT : 0);
 	return status;
+}
+
+static void only_a_creation_has_a_row_of_created_links(void **state)
+{
+	struct world *w = *state;
+	Shortloop__LinkEvent event;
+	Shortloop__Link link;
+
+	shortloop__link__init(&link);
+	shortloop__link_event__init(&event);
+	event.time_ms = 7;
+	event.code = drop_const("abc");
+	event.link = &link;
+	link.link_id = 5;
+	link.created_ms = 1000 * (86400 + 1799);
+	event.change = SHORTLOOP__LINK_CHANGE__LINK_CHANGED;
+	assert_int_equal(take_link(w, &event), 0);
+	assert_int_equal(w->ts, -1);
+	assert_int_equal(w->creations.len, 0);
+	event.change = SHORTLOOP__LINK_CHANGE__LINK_CREATED;
+	assert_int_equal(take_link(w, &event), 0);
+	assert_int_equal(w->ts, 1000 * (86400 + 900));
+	assert_true(w->creations.len > 0);
+	/* ClickHouse's DateTime ends in 2106. */
+	link.created_ms = UINT64_MAX;
+	assert_int_equal(take_link(w, &event), 0);
+	assert_true(w->ts == INT64_C(4294967295) / 900 * 900 * 1000);
 }
 
 static void an_event_of_a_link_has_a_time_a_code_and_a_link(void **state)
@@ -594,7 +626,6 @@ static void an_event_of_a_link_has_a_time_a_code_and_a_link(void **state)
 	event.code = drop_const("abc");
 	event.link = &link;
 	assert_int_equal(take_link(w, &event), 0);
-	assert_int_equal(w->ts, 7);
 	event.time_ms = UINT64_C(7258118400000);
 	assert_int_equal(take_link(w, &event), 0);
 	event.time_ms++;
@@ -634,6 +665,7 @@ int main(void)
 		TEST(a_burst_changes_no_verdict_that_is_sure),
 		TEST(a_click_without_a_time_or_an_address_is_none),
 		TEST(bytes_that_are_no_message_are_refused),
+		TEST(only_a_creation_has_a_row_of_created_links),
 		TEST(an_event_of_a_link_has_a_time_a_code_and_a_link),
 	};
 

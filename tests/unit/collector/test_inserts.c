@@ -272,21 +272,24 @@ static void one_that_is_made_again_begins_where_it_began(void **state)
 	assert_int_equal(count_pending_jobs(w), 0);
 }
 
-static void hours_and_partitions_are_told_of_clicks_alone(void **state)
+static void batches_of_clicks_and_of_links_are_told_apart(void **state)
 {
 	struct ingest_world *w = *state;
 	struct partition *links = ingest_add(w, "links", 0);
 
 	w->schedule.topic_size[SINK_CLICKS] = 8;
+	w->schedule.topic_size[SINK_LINKS] = 3;
 	ingest_fill(w->p, 0, 4);
 	ingest_fill(links, 0, 4);
 	begin_insert(w, w->p);
 	begin_insert(w, links);
 	assert_int_equal(w->p->insert.job->batch.hour_count, 1);
 	assert_int_equal(w->p->insert.job->origin.partitions, 8);
+	assert_false(w->p->insert.job->origin.of_links);
 	assert_int_equal(w->p->insert.job->table, SINK_CLICKS);
-	assert_int_equal(links->insert.job->batch.hour_count, 0);
-	assert_int_equal(links->insert.job->origin.partitions, 0);
+	assert_int_equal(links->insert.job->batch.hour_count, 1);
+	assert_int_equal(links->insert.job->origin.partitions, 3);
+	assert_true(links->insert.job->origin.of_links);
 	assert_int_equal(links->insert.job->table, SINK_LINKS);
 }
 
@@ -480,7 +483,7 @@ int main(void)
 		INGEST_TEST(where_no_token_is_kept_there_is_no_haste),
 		INGEST_TEST(one_that_is_made_again_is_in_doubt),
 		INGEST_TEST(one_that_is_made_again_begins_where_it_began),
-		INGEST_TEST(hours_and_partitions_are_told_of_clicks_alone),
+		INGEST_TEST(batches_of_clicks_and_of_links_are_told_apart),
 		INGEST_TEST(one_that_is_stored_moves_the_position),
 		INGEST_TEST(one_that_is_too_late_is_recovered),
 		INGEST_TEST(one_that_failed_is_tried_again_as_it_is),
