@@ -202,7 +202,7 @@ int sink_probe(struct sink *s, struct error *err)
 		"SELECT epoch, lost, link_partitions FROM ingest_progress "
 		"LIMIT 0",
 		"SELECT epoch FROM links LIMIT 0",
-		"SELECT slot FROM created_links LIMIT 0",
+		"SELECT link_id FROM created_links LIMIT 0",
 		/* These columns came with the migration after the one that lets
 		 * the server set when a row of ingest_progress was stored. */
 		"SELECT gap, reason FROM ingest_epochs LIMIT 0",
