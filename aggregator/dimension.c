@@ -43,13 +43,42 @@ const struct dimension dimensions[] = {
 };
 const size_t dimension_count = sizeof(dimensions) / sizeof(dimensions[0]);
 
-const struct dimension *dimension_find(const char *name)
+const struct dimension creation_dimensions[] = {
+	{"space", "toString(space)", DIMENSION_BUSIEST},
+	{"code_length", "toString(code_length)", DIMENSION_BUSIEST},
+	{"ttl", "toString(ttl_class)", DIMENSION_BUSIEST},
+	{"account", "toString(account)", DIMENSION_BUSIEST},
+	{"owner", "toString(owner)", DIMENSION_OF_ACCOUNT},
+	{"domain", "toString(domain)", DIMENSION_BUSIEST},
+	/* A space's strategy never changes: it is in the configuration. */
+	{"strategy",
+	 "transform(toString(space), "
+	 "splitByChar('\n', {strategy_spaces:String}), "
+	 "splitByChar('\n', {strategies:String}), '')",
+	 DIMENSION_BUSIEST},
+	{"source", "toString(source)", DIMENSION_BUSIEST},
+};
+const size_t creation_dimension_count =
+	sizeof(creation_dimensions) / sizeof(creation_dimensions[0]);
+
+static const struct dimension *find_named(const struct dimension *list,
+					  size_t count, const char *name)
 {
-	for (size_t i = 1; i < dimension_count; i++) {
-		if (!strcmp(dimensions[i].name, name))
-			return &dimensions[i];
+	for (size_t i = 0; i < count; i++) {
+		if (!strcmp(list[i].name, name))
+			return &list[i];
 	}
 	return NULL;
+}
+
+const struct dimension *dimension_find(const char *name)
+{
+	return find_named(dimensions + 1, dimension_count - 1, name);
+}
+
+const struct dimension *creation_dimension_find(const char *name)
+{
+	return find_named(creation_dimensions, creation_dimension_count, name);
 }
 
 bool dimension_has_hundreds(const struct dimension *d)

@@ -53,4 +53,12 @@ bool dimension_has_hundreds(const struct dimension *d);
  * parameters. */
 const struct dimension *dimension_find_filter(const char *name);
 
+/* The dimensions of links created (GET /v1/creations); the expressions are on
+ * rows of `creations` and `created_links` alike. */
+extern const struct dimension creation_dimensions[];
+extern const size_t creation_dimension_count;
+
+/* For group_by and filters. */
+const struct dimension *creation_dimension_find(const char *name);
+
 #endif

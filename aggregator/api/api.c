@@ -83,6 +83,7 @@ static const struct route {
 	route_fn *fn;
 } routes[ROUTE_COUNT] = {
 	{"/v1/clicks", NULL, "clicks", route_clicks},
+	{"/v1/creations", NULL, "creations", route_creations},
 	{"/v1/top", NULL, "top", route_top},
 	{"/v1/summary", NULL, "summary", route_summary},
 	{"/v1/links/", "/summary", "summary", route_summary},

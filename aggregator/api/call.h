@@ -52,6 +52,7 @@ typedef int route_fn(struct call *call, struct error *err);
 
 /* Each route is defined in the source file of its name: clicks.c, top.c, ... */
 route_fn route_clicks;		 /* GET /v1/clicks */
+route_fn route_creations;	 /* GET /v1/creations */
 route_fn route_top;		 /* GET /v1/top */
 route_fn route_summary;		 /* GET /v1/summary, /v1/links/{code}/summary */
 route_fn route_visit_statistics; /* GET /v1/visit-statistics */

@@ -6,6 +6,7 @@
 #include "aggregator/reconcile/reconcile_day.h"
 #include "aggregator/reconcile/reconcile_gauges.h"
 #include "aggregator/reconcile/reconciled_hours.h"
+#include "aggregator/settle/creations.h"
 #include "aggregator/settle/day_pass.h"
 #include "aggregator/settle/repeats.h"
 #include "aggregator/settle/retry.h"
@@ -18,6 +19,7 @@ struct day_settler_metrics {
 	struct metric *days, *copied[COPIED_KINDS];
 	struct metric *dropped, *rows_deleted;
 	struct metric *repeats;
+	struct metric *creations;
 };
 
 struct day_settler {
@@ -31,7 +33,7 @@ struct day_settler {
 	struct day_pass *pass;
 	struct reconcile_gauges reconciled;
 	/* Monotonic ms of the next run. */
-	int64_t reconcile_at, repeats_at;
+	int64_t reconcile_at, repeats_at, creations_clean_at;
 	struct retry retry;
 };
 
@@ -243,6 +245,48 @@ static void update_repeats(struct day_settler *d)
 			 log_err(&err));
 }
 
+/* --- links created ---------------------------------------------------------
+ */
+
+static void report_creations(const struct day_settler *d,
+			     const struct creations_result *r)
+{
+	metric_add(d->metrics.creations, r->hours);
+	if (r->held)
+		log_warn(d->env.log,
+			 "rows of created_links are gone: the counts of links "
+			 "created that were published before stay",
+			 log_int("hours", (int64_t)r->held));
+}
+
+static int settle_creations(struct day_settler *d, struct error *err)
+{
+	int64_t now = clock_monotonic_ms();
+	struct creations_result result;
+	int status;
+
+	if (settling_read_clock(d->ch, &d->settling.clock, err) < 0)
+		return -1;
+	do {
+		status = creations_settle(&d->settling, &result, err);
+		report_creations(d, &result);
+	} while (status == 0 && result.more);
+	if (status < 0 || now < d->creations_clean_at)
+		return status;
+	d->creations_clean_at = now + d->env.config->aggregator.clean_every;
+	return creations_clean(&d->settling, err);
+}
+
+/* A failure does not stop settling. */
+static void update_creations(struct day_settler *d)
+{
+	struct error err = {0};
+
+	if (settle_creations(d, &err) < 0 && err.code != ERROR_STOPPED)
+		log_warn(d->env.log, "links created not counted",
+			 log_err(&err));
+}
+
 /* --- a step -----------------------------------------------------------------
  */
 
@@ -256,6 +300,7 @@ static int run_pass_over_days(struct day_settler *d,
 	if (ret->ended) {
 		update_repeats(d);
 		update_reconciled(d, ret->complete_until);
+		update_creations(d);
 	}
 	return status < 0 ? error_wrap(err, "settle days") : 0;
 }
@@ -325,6 +370,10 @@ static void register_metrics(struct day_settler *d, struct metrics *m)
 		m, "shortloop_aggregator_repeats_removed_total", NULL,
 		"Rows of clicks that count as events only, as another row is "
 		"of the same event.");
+	d->metrics.creations = metrics_counter(
+		m, "shortloop_aggregator_creation_hours_total", NULL,
+		"Hours of links created that were settled, repetitions "
+		"included.");
 	reconcile_gauges_register(&d->reconciled, m);
 }
 

@@ -118,11 +118,13 @@ static void update_mark(struct partition_mark *m,
 		return;
 	if (now->epoch > m->epoch) {
 		m->epoch = now->epoch;
-		m->partitions = 0;
+		m->partitions = m->link_partitions = 0;
 		m->reported_ms = m->heard_ms = 0;
 	}
 	if (now->partitions > m->partitions)
 		m->partitions = now->partitions;
+	if (now->link_partitions > m->link_partitions)
+		m->link_partitions = now->link_partitions;
 	if (now->reported_ms > m->reported_ms)
 		m->reported_ms = now->reported_ms;
 	if (now->heard_ms > m->heard_ms)
@@ -130,7 +132,7 @@ static void update_mark(struct partition_mark *m,
 }
 
 /* A row is: topic, partition, epoch, partitions, reported, heard, beyond,
- * server's clock.  The last one has no topic. */
+ * server's clock, partitions of links.  The last one has no topic. */
 static int take_row(void *arg, char **f, struct error *err)
 {
 	struct watermark_reader *r = arg;
@@ -141,6 +143,7 @@ static int take_row(void *arg, char **f, struct error *err)
 			.partitions = tsv_u64(f[3]),
 			.reported_ms = tsv_i64(f[4]),
 			.heard_ms = tsv_i64(f[5]),
+			.link_partitions = tsv_u64(f[8]),
 		};
 	int64_t beyond = tsv_i64(f[6]);
 
@@ -194,7 +197,7 @@ static int read_rows(struct watermark_reader *r, struct clickhouse *ch,
 	r->at = 0;
 	put_marks_query(&sql, topic != NULL);
 	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, params,
-						  "snnnnnnn", take_row, r, err)
+						  "snnnnnnnn", take_row, r, err)
 				: error_set_nomem(err);
 	buf_free(&sql);
 	return status;

@@ -38,6 +38,8 @@ struct partition_mark {
 	char topic[TOPIC_MAX];
 	uint32_t partition, epoch;
 	uint64_t partitions; /* the topic's number; 0: it is not waited for */
+	/* The same of a topic of links, which clicks do not wait for. */
+	uint64_t link_partitions;
 	int64_t reported_ms; /* all its events before are stored; 0: none is */
 	int64_t heard_ms;    /* when ClickHouse stored the newest report */
 	/* The topic is silent and named in retired_topics: the watermark does

@@ -8,7 +8,7 @@ FROM (
         maxIf(toUnixTimestamp64Milli(greatest(append_time, inserted_at))
                 - toUnixTimestamp64Milli(least(inserted_at, now64(3, 'UTC'))),
             inserted_at > now64(3, 'UTC') - toIntervalMillisecond({ahead:Int64})),
-        toUnixTimestamp64Milli(now64(3, 'UTC'))
+        toUnixTimestamp64Milli(now64(3, 'UTC')), max(link_partitions)
     FROM ingest_progress
     WHERE
       -- include: aggregator/sql/parts/is_stream.sql
@@ -17,6 +17,6 @@ FROM (
       @of_topic@
     GROUP BY topic, partition, epoch
     UNION ALL
-    SELECT '', 0, 0, 0, 0, 0, 0, toUnixTimestamp64Milli(now64(3, 'UTC')))
+    SELECT '', 0, 0, 0, 0, 0, 0, toUnixTimestamp64Milli(now64(3, 'UTC')), 0)
 ORDER BY ALL
 FORMAT TabSeparated

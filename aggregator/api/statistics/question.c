@@ -20,6 +20,7 @@ static const char *const bots_names[] = {
 struct question_reader {
 	struct question *q;
 	const struct url_params *params;
+	unsigned known;
 	const struct aggregator_settings *settings;
 	question_now *now;
 	void *arg;
@@ -44,6 +45,13 @@ static const struct parameter {
 const char *bots_mode_name(enum bots_mode mode)
 {
 	return bots_names[mode];
+}
+
+static const struct dimension *find_filter(unsigned known, const char *name)
+{
+	if (known & ASK_CREATIONS)
+		return creation_dimension_find(name);
+	return dimension_find_filter(name);
 }
 
 static int unknown_parameter(const char *key, unsigned known, struct error *err)
@@ -75,7 +83,7 @@ static int check_names(const struct url_params *params, unsigned known,
 			!(parameters[p].asks & known)))
 			p++;
 		if (p == PARAMETER_COUNT &&
-		    !((known & ASK_FILTER) && dimension_find_filter(key)))
+		    !((known & ASK_FILTER) && find_filter(known, key)))
 			return unknown_parameter(key, known, err);
 		if (parameter_check_once(params, &params->items[i], err) < 0)
 			return -1;
@@ -195,23 +203,40 @@ static int read_interval(struct question_reader *r, struct error *err)
 	const char *text = url_param_get(r->params, "interval");
 
 	r->q->interval = BUCKET_HOUR;
+	if (text && (r->known & ASK_CREATIONS) && !strcmp(text, "total")) {
+		r->q->whole = true;
+		return 0;
+	}
 	if (text && !bucket_interval_parse(text, &r->q->interval))
 		return error_set(err, ERROR_INPUT,
-				 "interval: expected 15m, hour, day, week or "
-				 "month");
+				 "interval: expected 15m, hour, day, week%s",
+				 r->known & ASK_CREATIONS ? ", month or total"
+							  : " or month");
 	return 0;
 }
 
-static int unknown_dimension(struct error *err)
+static int unknown_dimension(const struct question_reader *r, struct error *err)
 {
+	bool creations = r->known & ASK_CREATIONS;
+	const struct dimension *all =
+		creations ? creation_dimensions : dimensions + 1;
+	size_t count =
+		creations ? creation_dimension_count : dimension_count - 1;
 	char list[sizeof(err->text)] = "";
 	size_t n = 0;
 
-	for (size_t i = 1; i < dimension_count; i++)
+	for (size_t i = 0; i < count; i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
-				      n ? ", " : "", dimensions[i].name);
-	return error_set(err, ERROR_INPUT,
-			 "group_by: expected one or two of %s", list);
+				      n ? ", " : "", all[i].name);
+	return error_set(err, ERROR_INPUT, "group_by: expected %s of %s",
+			 creations ? "one" : "one or two", list);
+}
+
+static const struct dimension *find_group(const struct question_reader *r,
+					  const char *name)
+{
+	return r->known & ASK_CREATIONS ? creation_dimension_find(name)
+					: dimension_find(name);
 }
 
 /* Reads one dimension, or two with a comma between. */
@@ -231,9 +256,9 @@ static int read_group(struct question_reader *r, struct error *err)
 					 "dimensions",
 					 GROUPS_BY_MAX);
 		snprintf(name, sizeof(name), "%.*s", (int)len, text);
-		d = len < sizeof(name) ? dimension_find(name) : NULL;
-		if (!d)
-			return unknown_dimension(err);
+		d = len < sizeof(name) ? find_group(r, name) : NULL;
+		if (!d || (q->group_by_count && (r->known & ASK_CREATIONS)))
+			return unknown_dimension(r, err);
 		if (q->group_by_count && d == q->group_by[0])
 			return error_set(err, ERROR_INPUT,
 					 "group_by: expected two different "
@@ -289,7 +314,7 @@ static int read_filters(struct question_reader *r, struct error *err)
 
 	for (size_t i = 0; i < params->count; i++) {
 		const struct dimension *d =
-			dimension_find_filter(params->items[i].key);
+			find_filter(r->known, params->items[i].key);
 
 		if (d && filters_add(&r->q->filters, d, params->items[i].value,
 				     err) < 0)
@@ -309,7 +334,7 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 		   question_now *now, void *arg, struct error *err)
 {
 	struct url_params params = {0};
-	struct question_reader r = {q, &params, settings, now, arg};
+	struct question_reader r = {q, &params, known, settings, now, arg};
 	int status = -1;
 
 	*q = (struct question){0};

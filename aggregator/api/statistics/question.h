@@ -31,6 +31,7 @@ struct question {
 	int64_t from, to;	 /* seconds since 1970, UTC; half-open */
 	bool has_from, has_to;	 /* were given */
 	enum bucket_interval interval;
+	bool whole; /* interval=total: the range is one bucket */
 	struct zone *zone;
 	const struct dimension *group_by[GROUPS_BY_MAX];
 	size_t group_by_count;
@@ -61,6 +62,9 @@ bool question_groups_many(const struct question *q);
 #define ASK_LIVE     (1U << 7) /* account, owner, domain, country, verdict */
 #define ASK_FILTER   (1U << 8) /* every dimension that has a filter */
 #define ASK_SORT     (1U << 9)
+/* Links created: interval=total, one group_by, and filters, of other dimensions
+ * (creation_dimension_find). */
+#define ASK_CREATIONS (1U << 10)
 
 /*
  * Reads a query string.  A parameter that the route does not know, or that is

@@ -239,6 +239,27 @@ class Collector:
             "changed_at": 1790000000, "expires_at": 0, "url": url,
             "redirect_status": 302, "account": "acme", **fields}])
 
+    def creations(self, links, at_ms=None, append_ms=None):
+        """Inserts the rows of links created: dicts of created_links, with `slot` in
+        seconds; and their report, of a topic with one partition."""
+        self._insert("created_links", [{
+            "space": "s7", "code_length": 7, "ttl_class": "10d", "account": "acme",
+            "owner": "", "domain": "", "source": "single", **link} for link in links])
+        self.report_creations(links, at_ms, append_ms)
+
+    def report_creations(self, links, at_ms=None, append_ms=None):
+        """Without links: the end of the log."""
+        now = int(datetime.datetime.now().timestamp() * 1000)
+        first = self.offsets["links"]
+        hours = collections.Counter(link["slot"] // 3600 * 3600 for link in links)
+        self._insert("ingest_progress", [{
+            "epoch": 1, "topic": "links", "partition": 0, "partitions": 0,
+            "link_partitions": 1, "first": first, "last": first + len(links) - 1,
+            "rows": len(links), "creations": {str(h): n for h, n in hours.items()},
+            "append_time": datetime64(append_ms or at_ms or now),
+            "inserted_at": datetime64(at_ms or now), "collector": "test"}])
+        self.offsets["links"] += len(links)
+
 
 # --- the same, counted in Python -----------------------------------------------
 
