@@ -43,6 +43,12 @@ const struct dimension dimensions[] = {
 };
 const size_t dimension_count = sizeof(dimensions) / sizeof(dimensions[0]);
 
+/* A space's strategy never changes: it is in the configuration. */
+#define STRATEGY                                                               \
+	"transform(toString(space), splitByChar('\n', "                        \
+	"{strategy_spaces:String}), splitByChar('\n', {strategies:String}), "  \
+	"'')"
+
 const struct dimension creation_dimensions[] = {
 	{"space", "toString(space)", DIMENSION_BUSIEST},
 	{"code_length", "toString(code_length)", DIMENSION_BUSIEST},
@@ -50,12 +56,7 @@ const struct dimension creation_dimensions[] = {
 	{"account", "toString(account)", DIMENSION_BUSIEST},
 	{"owner", "toString(owner)", DIMENSION_OF_ACCOUNT},
 	{"domain", "toString(domain)", DIMENSION_BUSIEST},
-	/* A space's strategy never changes: it is in the configuration. */
-	{"strategy",
-	 "transform(toString(space), "
-	 "splitByChar('\n', {strategy_spaces:String}), "
-	 "splitByChar('\n', {strategies:String}), '')",
-	 DIMENSION_BUSIEST},
+	{"strategy", STRATEGY, DIMENSION_BUSIEST},
 	{"source", "toString(source)", DIMENSION_BUSIEST},
 };
 const size_t creation_dimension_count =

@@ -31,7 +31,7 @@
 /* --- routes -----------------------------------------------------------------
  */
 
-#define ROUTE_COUNT 12
+#define ROUTE_COUNT 13
 
 /* A key gives way above so many questions at once: as many as a browser sends.
  */

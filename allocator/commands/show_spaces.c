@@ -27,6 +27,19 @@ static void put_count(struct table *t, double number)
 	table_number(t, (uint64_t)llround(number));
 }
 
+/* Writes a rate a day: "about 2,401,800" if it is extrapolated. */
+static void put_rate(struct table *t, const struct outlook *o, double number)
+{
+	char text[48];
+
+	if (!outlook_is_extrapolated(o)) {
+		put_count(t, number);
+		return;
+	}
+	snprintf(text, sizeof(text), "about %lld", llround(number));
+	table_text(t, text);
+}
+
 /* Writes "12 days", "3.4 days", "never". */
 static void put_left(struct table *t, double days)
 {
@@ -78,6 +91,7 @@ static void add_blocks(struct table *t, const struct ledger_entry *e)
 	table_number(t, l->cursor);
 	put_used(t, e);
 	table_number(t, l->live);
+	table_number(t, l->gap);
 	table_number(t, l->due);
 	table_number(t, l->lost);
 	table_number(t, l->pooled);
@@ -97,16 +111,23 @@ static void add_rates(struct table *t, const struct ledger_entry *e)
 		table_number(t, e->space->length);
 	else
 		table_text(t, "-");
-	put_count(t, o->created_per_day);
+	put_rate(t, o, o->created_per_day);
 	if (has_blocks(e)) {
-		put_count(t, o->issued_per_day);
-		put_count(t, o->reclaimed_per_day);
+		put_rate(t, o, o->issued_per_day);
+		put_rate(t, o, o->reclaimed_per_day);
 		put_left(t, o->days_left);
 		put_left(t, o->days_left_reclaim);
 	} else {
 		for (int i = 0; i < 4; i++)
 			table_text(t, "-");
 	}
+}
+
+static void add_created(struct table *t, const struct ledger_entry *e)
+{
+	table_text(t, e->space->name);
+	table_number(t, e->ledger.days[0].links_created);
+	table_number(t, e->ledger.days[1].links_created);
 }
 
 /* A blank line separates the first note from the tables. */
@@ -129,6 +150,12 @@ static void say_notes(const struct ledger_entry *e, bool *first)
 	}
 	if (e->state != LEDGER_READ)
 		return;
+	if (outlook_is_extrapolated(&e->outlook)) {
+		start_note(first);
+		printf("%s: its rates a day are extrapolated from %.1f "
+		       "hours.\n",
+		       name, 24 * e->outlook.days);
+	}
 	if (e->ledger.lost) {
 		start_note(first);
 		printf("%s: %" PRIu64 " blocks are lost: their holders died "
@@ -147,7 +174,7 @@ static int print_blocks(const struct ledger_entry *entries, size_t count)
 {
 	struct table *t =
 		table_new("space|>block size|>capacity|>cursor|>used|>live|"
-			  ">due|>lost|>pooled|>quarantined|>out|>retired|"
+			  ">gap|>due|>lost|>pooled|>quarantined|>out|>retired|"
 			  ">generations");
 	bool any = false;
 	int status = 0;
@@ -164,6 +191,21 @@ static int print_blocks(const struct ledger_entry *entries, size_t count)
 		status = table_print(t, stdout);
 		putchar('\n');
 	}
+	table_free(t);
+	return status;
+}
+
+static int print_created(const struct ledger_entry *entries, size_t count)
+{
+	struct table *t = table_new("space|>today|>yesterday");
+	int status;
+
+	for (size_t i = 0; i < count; i++) {
+		if (entries[i].state == LEDGER_READ)
+			add_created(t, &entries[i]);
+	}
+	puts("\nLinks created (UTC days), as allocators counted them:");
+	status = table_print(t, stdout);
 	table_free(t);
 	return status;
 }
@@ -185,13 +227,15 @@ static int print_rates(const struct ledger_entry *entries, size_t count)
 	return status;
 }
 
-/* Prints two tables, and notes below them. */
+/* Prints three tables, and notes below them. */
 static int print_tables(const struct ledger_entry *entries, size_t count,
 			struct error *err)
 {
 	bool first = true;
 
-	if (print_blocks(entries, count) < 0 || print_rates(entries, count) < 0)
+	if (print_blocks(entries, count) < 0 ||
+	    print_rates(entries, count) < 0 ||
+	    print_created(entries, count) < 0)
 		return error_set_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		say_notes(&entries[i], &first);

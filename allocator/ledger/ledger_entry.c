@@ -60,6 +60,7 @@ static json_t *blocks_json(const struct ledger_entry *entry)
 	set_count(object, "free", entry->outlook.free);
 	set_count(object, "issued", l->issued);
 	set_count(object, "live", l->live);
+	set_count(object, "gap", l->gap);
 	set_count(object, "due", l->due);
 	set_count(object, "lost", l->lost);
 	set_count(object, "pooled", l->pooled);
@@ -90,12 +91,14 @@ static json_t *rates_json(const struct ledger_entry *entry)
 		set_rate(object, "blocks_reclaimed", o->reclaimed_per_day);
 	}
 	set_rate(object, "links_created", o->created_per_day);
+	json_object_set_new(object, "extrapolated",
+			    json_boolean(outlook_is_extrapolated(o)));
 	return object;
 }
 
-static json_t *today_json(const struct ledger_entry *entry)
+static json_t *day_json(const struct ledger_entry *entry, size_t days_ago)
 {
-	const struct space_day *day = &entry->ledger.days[0];
+	const struct space_day *day = &entry->ledger.days[days_ago];
 	json_t *object = json_object();
 
 	if (link_space_has_blocks(entry->space)) {
@@ -146,7 +149,8 @@ json_t *ledger_entry_json(const struct ledger_entry *entry)
 	if (link_space_has_blocks(space))
 		set_blocks(object, entry);
 	json_object_set_new(object, "per_day", rates_json(entry));
-	json_object_set_new(object, "today", today_json(entry));
+	json_object_set_new(object, "today", day_json(entry, 0));
+	json_object_set_new(object, "yesterday", day_json(entry, 1));
 	return object;
 }
 

@@ -12,7 +12,7 @@
 enum {
 	REST_TIMES = 20, /* rest: this many times the reading's duration */
 	RETRY_MS = 1000,
-	GAUGES = 18 /* per space */
+	GAUGES = 20 /* per space */
 };
 
 /* A thousand years in seconds, which stand for "never". */
@@ -100,6 +100,8 @@ static const struct {
 	{"cursor_blocks", false, AT(cursor), NULL, "First block never issued"},
 	{"live_blocks", false, AT(live), NULL,
 	 "Blocks issued whose end is still to come"},
+	{"gap_blocks", false, AT(gap), NULL,
+	 "Blocks issued that nobody is known to hold, as Redis forgot"},
 	{"due_blocks", false, AT(due), NULL,
 	 "Blocks issued that are to be looked at now"},
 	{"lost_blocks", false, AT(lost), NULL,
@@ -124,8 +126,11 @@ static const struct {
 	 "Until no block is free, were none reclaimed; 1000 years: never"},
 	{"exhaustion_with_reclaim_seconds", false, 0, seconds_left_reclaim,
 	 "Until no block is free, reclaiming as now; 1000 years: never"},
+	{"links_created_today", true, AT(days[0].links_created), NULL,
+	 "Links created this UTC day, as allocators counted them"},
 	{"links_created_per_day", true, 0, created_per_day,
-	 "Links created a day, over the last week"},
+	 "Links created a day, over the last week; extrapolated if the space "
+	 "is younger than a day"},
 	{"redis_forgot", true, AT(forgot), NULL,
 	 "Times that Redis came back as another, which may have forgotten"},
 	{"read_timestamp_seconds", true, 0, read_at,

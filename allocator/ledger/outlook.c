@@ -35,6 +35,11 @@ static double days_until_none(uint64_t free, double used_per_day)
 	return used_per_day > 0 ? (double)free / used_per_day : INFINITY;
 }
 
+bool outlook_is_extrapolated(const struct outlook *o)
+{
+	return o->days < 1;
+}
+
 void outlook_compute(const struct space_ledger *ledger, struct outlook *ret)
 {
 	struct space_day sum = sum_days(ledger);

@@ -9,6 +9,8 @@
 #ifndef ALLOCATOR_LEDGER_OUTLOOK_H
 #define ALLOCATOR_LEDGER_OUTLOOK_H
 
+#include <stdbool.h>
+
 #include "linkstore/space/ledger.h"
 
 struct outlook {
@@ -21,6 +23,10 @@ struct outlook {
 	double days_left;	  /* if nothing were reclaimed any more */
 	double days_left_reclaim; /* with the present rate of reclaiming */
 };
+
+/* Returns whether the period is shorter than a day: then the rates a day are
+ * those of a part of it, multiplied, and no day has seen them. */
+bool outlook_is_extrapolated(const struct outlook *o);
 
 void outlook_compute(const struct space_ledger *ledger, struct outlook *ret);
 

@@ -85,6 +85,7 @@ static int read_record(struct redis *redis, const struct link_space *space,
 struct range_count {
 	uint64_t zero, past, later; /* blocks by score */
 	uint64_t overdue;	    /* part of `past` */
+	uint64_t gap;		    /* part of `later` */
 	int64_t late;		    /* ms: limit of `overdue` */
 	uint64_t rank;
 	uint64_t read; /* ranges in the last page */
@@ -115,6 +116,7 @@ static int read_page(struct redis *redis, const struct link_space *space,
 
 	command_script(&c, space, SCRIPT_LEDGER_PAGE);
 	command_space_key(&c, set, space);
+	command_space_key(&c, "space:", space);
 	command_time(&c, ledger->now);
 	command_number(&c, LEDGER_PAGE);
 	command_number(&c, count->rank);
@@ -122,7 +124,7 @@ static int read_page(struct redis *redis, const struct link_space *space,
 	command_time(&c, count->late);
 	if (command_run(&c, redis, &reply, err))
 		return reply_damage(err);
-	if (reply_is_array(reply, 9)) {
+	if (reply_is_array(reply, 10)) {
 		count->read = count_at(reply, 0);
 		count->rank = count_at(reply, 1);
 		snprintf(count->last, sizeof(count->last), "%s",
@@ -131,6 +133,7 @@ static int read_page(struct redis *redis, const struct link_space *space,
 		count->past += count_at(reply, 4);
 		count->later += count_at(reply, 5);
 		count->overdue += count_at(reply, 8);
+		count->gap += count_at(reply, 9);
 		note_generations(ledger, reply);
 	} else {
 		status = reply_malformed("ledger_page", err);
@@ -173,10 +176,11 @@ int space_read_ledger_late(struct redis *redis, const struct link_space *space,
 		return -1;
 	ledger.lost = issued.zero;
 	ledger.due = issued.past;
-	ledger.live = issued.later;
+	ledger.gap = issued.gap;
+	ledger.live = issued.later - issued.gap;
 	ledger.overdue = issued.overdue;
 	ledger.out = out.zero + out.past + out.later;
-	ledger.issued = ledger.lost + ledger.due + ledger.live;
+	ledger.issued = issued.zero + issued.past + issued.later;
 	ledger.pooled = pool.zero + pool.past;
 	ledger.quarantined = pool.later;
 	*ret_ledger = ledger;

@@ -16,6 +16,8 @@ struct space_day {
 	uint64_t handed_back; /* part of `granted`, unused */
 	uint64_t reclaimed;
 	uint64_t pooled; /* part of `reclaimed`: has a generation left */
+	/* Links that allocators reported, every two seconds: one that is killed
+	 * does not report the last of them. */
 	uint64_t links_created;
 };
 
@@ -29,6 +31,8 @@ struct space_ledger {
 	uint64_t cursor;      /* first block never issued */
 	uint64_t issued;      /* granted and not yet reclaimed: */
 	uint64_t live;	      /* ... their end is still to come */
+	uint64_t gap;	      /* ... the same, but nobody is known to hold
+				 them, since Redis had lost data */
 	uint64_t due;	      /* ... it has come, to be checked now */
 	uint64_t overdue;     /* ... part of `due`, for longer than requested */
 	uint64_t lost;	      /* ... known to have no marker */

@@ -94,8 +94,40 @@ def test_links_created_are_counted(ledger_api):
 def test_a_space_without_blocks_has_its_links_only(ledger_api):
     found = eventually(lambda: ledger(ledger_api, "names"))
     assert found["length"] is None and "blocks" not in found
-    assert found["today"] == {"links_created": 0}
-    assert set(found["per_day"]) == {"days", "links_created"}
+    assert found["today"] == found["yesterday"] == {"links_created": 0}
+    assert set(found["per_day"]) == {"days", "links_created", "extrapolated"}
+
+
+def test_a_young_space_says_that_its_rates_are_extrapolated(ledger_api, redis,
+                                                            spaces_command):
+    for _ in range(3):
+        ledger_api.create()
+    found = eventually(lambda: ledger(ledger_api)["today"]["links_created"] == 3
+                       and ledger(ledger_api))
+    assert found["per_day"] == {"days": 0.04, "links_created": 72, "extrapolated": True,
+                                "blocks_issued": 48, "blocks_reclaimed": 0}
+    status, output = spaces_command("--space", "s7")
+    assert status == 0 and "about 72" in output
+    assert "s7: its rates a day are extrapolated from 1.0 hours." in output
+    created = output[output.index("Links created (UTC days)"):].splitlines()
+    assert created[1].split() == ["space", "today", "yesterday"]
+    assert created[2].split() == ["s7", "3", "0"]
+    # A space of two days has seen whole days.
+    redis.hset("space:{s7}", "created", int(time.time() - 2 * 86400) * 1000)
+    status, output = spaces_command("--space", "s7")
+    assert "about" not in output and "extrapolated" not in output
+
+
+def test_blocks_of_a_gap_are_not_live(ledger_api, redis, spaces_command):
+    ledger_api.create()
+    live = ledger_with_two(ledger_api)["blocks"]["live"]
+    end = 4 * 10 ** 12
+    redis.zadd("issued:{s7}", {"100-149:1": end})
+    redis.hset("space:{s7}", "gaps", "100-149 ")
+    found = eventually(lambda: ledger(ledger_api)["blocks"]["gap"]
+                       and ledger(ledger_api)["blocks"])
+    assert (found["gap"], found["live"], found["issued"]) == (50, live, live + 50)
+    ledger_api.program.wait_metric(50, "shortloop_space_gap_blocks", space="s7")
 
 
 def test_what_was_handed_back_is_pooled(ledger_api, topic, start):

@@ -27,7 +27,7 @@ LISTS.__spec__.loader.exec_module(LISTS)
 
 def listed_dimensions(*kinds):
     """Returns the dimensions of these kinds in aggregator/dimension.c, but `total`."""
-    return tuple(LISTS.names_of(LISTS.read_table(servers.ROOT), *kinds))
+    return tuple(LISTS.names_of(LISTS.read_tables(servers.ROOT)["clicks"], *kinds))
 
 
 # All settled dimensions; those with states of visitors come first.

@@ -189,6 +189,12 @@ def listed(name, member="link_id"):
     return lambda lines: {int(item[member]) for item in json.loads(lines[0])[name]}
 
 
+def created(lines):
+    """Each link was created for a domain of its own."""
+    return {int(group["value"].removeprefix("domain-"))
+            for group in json.loads(lines[0])["groups"]}
+
+
 def exported(lines):
     return {int(json.loads(line)["link_id"]) for line in lines[:-1]}
 
@@ -253,6 +259,7 @@ def seen_by_anybody(key):
     return ALL
 
 
+CREATIONS = f"/v1/creations?{RANGE}&interval=total&group_by=domain"
 CLICKS = f"/v1/clicks?{RANGE}&interval=month"
 EXPORT = f"/v1/export/clicks?{RANGE}"
 # {route: [(the kind of request, what a key sees of it)]}
@@ -272,6 +279,15 @@ MATRIX = {
         (answered(CLICKS), answered_who_reads),
         (answered(CLICKS + "&group_by=account"), answered_who_reads),
         (answered(CLICKS + "&format=csv"), answered_who_reads)],
+    "/v1/creations": [
+        (together(CREATIONS, created), seen),
+        (of_each(CREATIONS, created, "account"), seen),
+        (of_each(CREATIONS, created, "account", "owner"), seen),
+        (owners_of_no_account(f"/v1/creations?{RANGE}&owner=ann",
+                              f"/v1/creations?{RANGE}&group_by=owner",
+                              f"/v1/creations?{RANGE}&owner=ann&account=acme,shop"),
+         refused_who_sees_all),
+        (answered(CREATIONS + "&format=csv"), answered_who_reads)],
     "/v1/top": [
         (together(f"/v1/top?{RANGE}", listed("links")), seen),
         (of_each(f"/v1/top?{RANGE}", listed("links"), "account"), seen),
@@ -522,6 +538,9 @@ def world(migrated, clickhouse, redis, kafka, program, keys_path, allocator):
         migrated.link(f"code{link}", link, owner=owner, account=account,
                       creator=maker, tags=[value_of("tag", link)],
                       **{what: value_of(what, link) for what in ("campaign", "domain")})
+    migrated.creations([
+        {"link_id": link, "slot": TO - DAY, "owner": owner, "account": account,
+         "domain": value_of("domain", link)} for link, (owner, account, _) in LINKS.items()])
     rows = some_clicks(5, COUNT, [(TO - 2 * DAY, TO)], links=list(LINKS))
     migrated.insert([{**row, "owner": LINKS[row["link_id"]][0],
                       "account": LINKS[row["link_id"]][1]} for row in rows])

@@ -55,6 +55,18 @@ static void a_young_space_has_rates_since_it_was_made(void **state)
 	assert_true(fabs(outlook_of(&l).issued_per_day - 50) < 1e-9);
 }
 
+static void rates_of_less_than_a_day_are_extrapolated(void **state)
+{
+	struct space_ledger l = ledger_of(CLOCK_DAY - CLOCK_MINUTE);
+	struct outlook o = outlook_of(&l);
+
+	(void)state;
+	assert_true(outlook_is_extrapolated(&o));
+	l = ledger_of(CLOCK_DAY);
+	o = outlook_of(&l);
+	assert_false(outlook_is_extrapolated(&o));
+}
+
 static void a_newborn_space_is_judged_by_an_hour(void **state)
 {
 	struct space_ledger l = ledger_of(CLOCK_SECOND);
@@ -111,6 +123,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rates_are_over_seven_days_and_today),
 		cmocka_unit_test(a_young_space_has_rates_since_it_was_made),
+		cmocka_unit_test(rates_of_less_than_a_day_are_extrapolated),
 		cmocka_unit_test(a_newborn_space_is_judged_by_an_hour),
 		cmocka_unit_test(what_waits_in_the_pool_is_free),
 		cmocka_unit_test(exhaustion_is_free_blocks_by_rate),

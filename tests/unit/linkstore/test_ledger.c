@@ -131,6 +131,26 @@ static void what_redis_forgot_is_told(void **state)
 	l = read_ledger(f);
 	assert_int_equal(l.forgot, 1);
 	assert_int_equal(l.skipped, GAP);
+	/* Nobody is known to hold these: they are not live. */
+	assert_int_equal(l.gap, GAP);
+	assert_int_equal(l.live, 1);
+	assert_int_equal(l.issued, GAP + 1);
+}
+
+static void a_gap_is_of_one_generation_and_counts_once(void **state)
+{
+	struct fixture *f = *state;
+	struct space_ledger l;
+
+	redis_server_number(&f->server,
+			    "HSET space:{s5} gaps 0-9_5-14_20-29:3");
+	redis_server_number(&f->server, "ZADD issued:{s5} +inf 0-29:1");
+	redis_server_number(&f->server, "ZADD issued:{s5} +inf 25-34:3");
+	redis_server_number(&f->server, "ZADD issued:{s5} 0 100-101:1");
+	l = read_ledger(f);
+	assert_int_equal(l.gap, 15 + 5);
+	assert_int_equal(l.live, 15 + 5);
+	assert_int_equal(l.lost, 2);
 }
 
 static void a_space_that_was_never_made_is_not_found(void **state)
@@ -156,6 +176,7 @@ int main(void)
 		WITH_SPACE(an_empty_space_has_no_generation),
 		WITH_SPACE(a_week_of_days_is_read_newest_first),
 		WITH_SPACE(what_redis_forgot_is_told),
+		WITH_SPACE(a_gap_is_of_one_generation_and_counts_once),
 		cmocka_unit_test_setup_teardown(
 			a_space_that_was_never_made_is_not_found,
 			setup_without_space, teardown_fixture),
