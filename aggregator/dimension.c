@@ -50,14 +50,14 @@ const size_t dimension_count = sizeof(dimensions) / sizeof(dimensions[0]);
 	"'')"
 
 const struct dimension creation_dimensions[] = {
-	{"space", "toString(space)", DIMENSION_BUSIEST},
+	{"space", "space", DIMENSION_BUSIEST},
 	{"code_length", "toString(code_length)", DIMENSION_BUSIEST},
-	{"ttl", "toString(ttl_class)", DIMENSION_BUSIEST},
-	{"account", "toString(account)", DIMENSION_BUSIEST},
-	{"owner", "toString(owner)", DIMENSION_OF_ACCOUNT},
-	{"domain", "toString(domain)", DIMENSION_BUSIEST},
+	{"ttl", "ttl_class", DIMENSION_BUSIEST},
+	{"account", "account", DIMENSION_BUSIEST},
+	{"owner", "owner", DIMENSION_OF_ACCOUNT},
+	{"domain", "domain", DIMENSION_BUSIEST},
 	{"strategy", STRATEGY, DIMENSION_BUSIEST},
-	{"source", "toString(source)", DIMENSION_BUSIEST},
+	{"source", "source", DIMENSION_BUSIEST},
 };
 const size_t creation_dimension_count =
 	sizeof(creation_dimensions) / sizeof(creation_dimensions[0]);

@@ -17,7 +17,7 @@ static void register_tables(struct collector_metrics *cm, struct metrics *m)
 					      labels, "Rows inserted");
 		cm->batches[t] = metrics_counter(m, NAME("batches_total"),
 						 labels, "Batches inserted");
-		if (t != SINK_PROGRESS)
+		if (t == SINK_CLICKS || t == SINK_LINKS)
 			cm->parts[t] =
 				metrics_counter(m, NAME("parts_total"), labels,
 						"Parts inserts made");

@@ -38,6 +38,16 @@ static struct insertion_part part_of(const struct batch_insert *d)
 	};
 }
 
+/* For links, the rows of the hours are those created. */
+static uint64_t count_hours_rows(const struct batch *b)
+{
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < b->hour_count; i++)
+		rows += b->hours[i].rows;
+	return rows;
+}
+
 /*
  * Stores the rows of created_links.  They may be stored again and again, since
  * the table keeps one of equal rows: so each try has a token that was never
@@ -49,18 +59,27 @@ static int store_creations(struct batch_insert *d, struct sink *sink,
 {
 	const struct buf *rows = &d->batch.creations;
 	struct collector_metrics *m = d->setup->metrics;
+	int64_t start = clock_monotonic_ns();
 	char token[BATCH_NAME_MAX + 16];
+	int status;
 
 	if (!rows->len)
 		return 0;
 	snprintf(token, sizeof(token), "%s#%08x", name,
 		 (unsigned)randombytes_random());
-	if (sink_insert(sink, SINK_CREATIONS, token, rows->data, rows->len,
-			err) == 0)
-		return 0;
-	if (m)
+	status = sink_insert(sink, SINK_CREATIONS, token, rows->data, rows->len,
+			     err);
+	if (!m)
+		return status;
+	if (status < 0) {
 		metric_add(m->failures[SINK_CREATIONS], 1);
-	return -1;
+		return -1;
+	}
+	metric_observe(m->seconds[SINK_CREATIONS],
+		       (double)(clock_monotonic_ns() - start) / 1e9);
+	metric_add(m->batches[SINK_CREATIONS], 1);
+	metric_add(m->rows[SINK_CREATIONS], count_hours_rows(&d->batch));
+	return 0;
 }
 
 static int store_batch_rows(struct batch_insert *d, struct sink *sink,

@@ -82,17 +82,16 @@ static const char creations_of_rows[] =
 
 /* Writes the start of the bucket of a time; the bounds are one constant of the
  * query. */
-static void put_bucket(struct buf *sql, const char *column,
-		       const struct buckets *buckets)
+static void put_bucket(struct buf *sql, const struct buckets *buckets)
 {
-	buf_printf(sql, "roundDown(toUnixTimestamp(%s), CAST('[", column);
+	buf_puts(sql, "roundDown(toUnixTimestamp(t), CAST('[");
 	for (size_t i = 0; i < buckets->count; i++)
 		buf_printf(sql, "%s%" PRId64, i ? "," : "", buckets->starts[i]);
 	buf_puts(sql, "]', 'Array(Int64)'))");
 }
 
-/* Writes one half of the counts; `column` is the time of its rows. */
-static void put_half(struct buf *sql, const char *text, const char *column,
+/* Writes one half of the counts. */
+static void put_half(struct buf *sql, const char *text,
 		     const struct question *q, const struct buckets *buckets,
 		     const char *spans)
 {
@@ -103,7 +102,7 @@ static void put_half(struct buf *sql, const char *text, const char *column,
 		{"hour_bucket", NULL}, {"slot_bucket", NULL}, {"value", value},
 		{"filters", NULL},     {"spans", spans},      {NULL, NULL}};
 
-	put_bucket(&bucket, column, buckets);
+	put_bucket(&bucket, buckets);
 	filters_put_sql(&q->filters, &filters);
 	blanks[0].sql = blanks[1].sql = statement_piece(sql, &bucket);
 	blanks[3].sql = statement_piece(sql, &filters);
@@ -124,12 +123,11 @@ static void put_query(struct buf *sql, const struct question *q,
 		{"settled", NULL}, {"rows", NULL}, {NULL, NULL}};
 
 	if (hours->count) {
-		put_half(&settled, creations_settled, "hour", q, &a->buckets,
-			 NULL);
+		put_half(&settled, creations_settled, q, &a->buckets, NULL);
 		blanks[0].sql = statement_piece(sql, &settled);
 	}
 	if (hours->spans.len) {
-		put_half(&rows, creations_of_rows, "slot", q, &a->buckets,
+		put_half(&rows, creations_of_rows, q, &a->buckets,
 			 hours->spans.data);
 		blanks[1].sql = statement_piece(sql, &rows);
 	}
@@ -202,6 +200,20 @@ static void strategy_params_release(struct strategy_params *p)
 	buf_free(&p->strategies);
 }
 
+/* Counts by owner are only read if the question or the key names owners: they
+ * are many rows. */
+static int is_by_owner(const struct call *call, const struct question *q,
+		       bool *ret, struct error *err)
+{
+	struct access_bounds bounds;
+	int status = access_bounds_fill(&bounds, call->access, err);
+
+	*ret = bounds.has_owners || filters_find(&q->filters, "owner") ||
+	       (q->group_by_count && !strcmp(q->group_by[0]->name, "owner"));
+	access_bounds_release(&bounds);
+	return status;
+}
+
 static int run_query(struct call *call, const struct question *q,
 		     const struct creation_hours *hours,
 		     struct question_params *n, struct creations_answer *a,
@@ -236,6 +248,7 @@ static int count_links(struct call *call, const struct question *q,
 	struct creation_hours hours = {0};
 	struct strategy_params strategies = {0};
 	struct question_params n;
+	bool by_owner = true;
 	int status;
 
 	question_params_fill(&n, q, 0, 0);
@@ -245,9 +258,13 @@ static int count_links(struct call *call, const struct question *q,
 	if (status == 0)
 		status = question_params_caller(&n, call, err);
 	if (status == 0)
+		status = is_by_owner(call, q, &by_owner, err);
+	if (status == 0)
 		status = strategy_params_fill(&strategies, &call->config->links,
 					      err);
 	if (status == 0) {
+		question_params_add(&n, "param_by_owner",
+				    by_owner ? "true" : "false");
 		question_params_add(&n, "param_strategy_spaces",
 				    strategies.spaces.data);
 		question_params_add(&n, "param_strategies",

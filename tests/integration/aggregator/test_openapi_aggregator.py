@@ -56,8 +56,10 @@ def world(migrated, clickhouse):
                       expires_at=datetime64(TO * 1000), not_before=FROM,
                       targets={"ios": "https://ios.example/"})
     migrated.creations([
-        {"link_id": link, "slot": FROM, "owner": owner, "account": account,
-         "domain": f"d{link}"} for link, (owner, account) in LINKS.items()])
+        {"link_id": link + 10 * day, "slot": FROM + DAY * day, "owner": owner,
+         "account": account, "domain": f"d{link}", "space": f"s{link}",
+         "source": ["single", "batch"][link % 2], "code_length": link}
+        for link, (owner, account) in LINKS.items() for day in (0, 1)])
     migrated.insert(some_clicks(1, COUNT, [(FROM, TO)], links=list(LINKS)))
     migrated.report([], 0, (TO + 2 * DAY) * 1000)
     clickhouse.query(
@@ -126,7 +128,9 @@ def narrow(made, path):
         for each in taken:
             if each.get("name") == "cursor":
                 each["schema"] = {"enum": [cursor_of(made, route)]}
-            elif each.get("name") == "filters" and route != CREATIONS:
+            elif each.get("name") == "filters" and route == CREATIONS:
+                each["schema"]["properties"] = {"account": {"enum": ["acme,shop", "-acme"]}}
+            elif each.get("name") == "filters":
                 lists.append(each)
             elif each.get("name") == "group_by" and route != CREATIONS:
                 each["schema"]["items"]["enum"] = GROUPS

@@ -174,8 +174,9 @@ def test_the_command_prints_aligned_tables(ledger_api, spaces_command):
     ledger_api.create()
     status, output = spaces_command()
     assert status == 0, output
-    blocks, rates = output.strip().split("\n\n")
-    for table in (blocks, rates):
+    blocks, rates, created, notes = output.strip().split("\n\n")
+    assert notes.count("extrapolated") == 3
+    for table in (blocks, rates, created):
         title, *lines = table.split("\n")
         assert title.endswith(":")
         # Numbers are aligned on the right: every line ends in the same column.
