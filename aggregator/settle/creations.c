@@ -177,34 +177,39 @@ static int settle_due(const struct settling *s, const struct due_list *due,
 
 /* Reports that a pass has read need not be listed again, unless an hour of
  * theirs changed while it was counted. */
-int creations_settle(const struct settling *s, struct creations_result *ret,
-		     struct error *err)
+static int run_pass(const struct settling *s, struct due_list *due,
+		    struct creations_result *ret, struct error *err)
 {
 	static const char last[] =
 #include "aggregator/sql/creations_last.sql.inc"
 		;
-	int64_t overlap = s->settings->progress_overlap, now;
-	struct due_list *due = malloc(sizeof(*due));
 	uint64_t n[2] = {0};
-	int status = due ? 0 : error_set_nomem(err);
+	int64_t now = 0;
+
+	/* The clock is read before the rows. */
+	if (clickhouse_now(s->ch, &now, err) < 0 ||
+	    clickhouse_numbers(s->ch, last, NULL, n, 2, err) < 0 ||
+	    list_due(s, now, due, err) < 0 ||
+	    settle_due(s, due, &n[0], now, ret, err) < 0)
+		return -1;
+	ret->more = due->count == HOURS_MAX && ret->hours;
+	if (ret->more || ret->changed ||
+	    (!ret->hours &&
+	     now - (int64_t)n[1] <= s->settings->progress_overlap))
+		return 0;
+	return note_pass(s, settling_attempt_next(now, n[0]), now, err);
+}
+
+int creations_settle(const struct settling *s, struct creations_result *ret,
+		     struct error *err)
+{
+	struct due_list *due = malloc(sizeof(*due));
+	int status;
 
 	*ret = (struct creations_result){0};
-	/* The clock is read before the rows. */
-	if (status == 0)
-		status = clickhouse_now(s->ch, &now, err);
-	if (status == 0)
-		status = clickhouse_numbers(s->ch, last, NULL, n, 2, err);
-	if (status == 0)
-		status = list_due(s, now, due, err);
-	if (status == 0)
-		status = settle_due(s, due, &n[0], now, ret, err);
-	if (status == 0) {
-		ret->more = due->count == HOURS_MAX && ret->hours;
-		if (!ret->more && !ret->changed &&
-		    (ret->hours || now - (int64_t)n[1] > overlap))
-			status = note_pass(s, settling_attempt_next(now, n[0]),
-					   now, err);
-	}
+	if (!due)
+		return error_set_nomem(err);
+	status = run_pass(s, due, ret, err);
 	free(due);
 	return status < 0 ? error_wrap(err, "creations") : 0;
 }

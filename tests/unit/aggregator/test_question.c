@@ -378,6 +378,54 @@ static void whole_hours_are_taken(void **state)
 	assert_non_null(strstr(err.text, "to: expected the start of a day"));
 }
 
+#define CREATIONS                                                              \
+	(ASK_RANGE | ASK_INTERVAL | ASK_GROUP | ASK_FORMAT | ASK_FILTER |      \
+	 ASK_CREATIONS)
+
+static void refuse_creations(const char *query, const char *says)
+{
+	struct question q;
+	struct error err = {0};
+
+	assert_int_equal(parse_question(&q, query, CREATIONS, &err), -1);
+	if (strncmp(err.text, says, strlen(says)) != 0)
+		fail_msg("%s: %s", query, err.text);
+	question_release(&q);
+}
+
+/* Links created have other dimensions than clicks, and one group. */
+static void creations_have_dimensions_of_their_own(void **state)
+{
+	struct question q = parse_valid_question(
+		"group_by=strategy&space=s7,s8&owner=-ann", CREATIONS);
+
+	(void)state;
+	assert_ptr_equal(q.group_by[0], creation_dimension_find("strategy"));
+	assert_int_equal(q.filters.count, 2);
+	assert_non_null(filters_find(&q.filters, "space"));
+	assert_false(q.whole);
+	question_release(&q);
+	refuse_creations("group_by=country", "group_by: expected one of space");
+	refuse_creations("group_by=space,ttl",
+			 "group_by: expected one of space");
+	refuse_creations("country=DE", "country: no such parameter");
+	refuse_creations("code=a", "code: no such parameter");
+	assert_refused("group_by=space", "group_by: expected one or two");
+}
+
+static void a_range_of_creations_can_be_one_interval(void **state)
+{
+	struct question q = parse_valid_question("interval=total", CREATIONS);
+
+	(void)state;
+	assert_true(q.whole);
+	question_release(&q);
+	refuse_creations("interval=year", "interval: expected 15m, hour, day, "
+					  "week, month or total");
+	assert_refused("interval=total",
+		       "interval: expected 15m, hour, day, week or month");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,6 +442,8 @@ int main(void)
 		cmocka_unit_test(nothing_said_asks_for_the_last_day_by_hour),
 		cmocka_unit_test(a_default_start_is_that_of_a_local_interval),
 		cmocka_unit_test(a_bare_date_is_local_midnight),
+		cmocka_unit_test(creations_have_dimensions_of_their_own),
+		cmocka_unit_test(a_range_of_creations_can_be_one_interval),
 		cmocka_unit_test(a_bad_value_is_told_by_its_name),
 		cmocka_unit_test(a_parameter_twice_or_unknown_is_refused),
 		cmocka_unit_test(a_parameter_of_another_route_is_refused),
