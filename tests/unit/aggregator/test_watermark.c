@@ -3,9 +3,10 @@
 #include "aggregator/settle/watermark_reader.h"
 
 /* A partition with reports. */
-#define MARK(topic, partition, partitions, reported)                           \
+#define MARK(name, number, count, ms)                                          \
 	{                                                                      \
-		topic, partition, 1, partitions, reported, 1, false            \
+		.topic = name, .partition = (number), .epoch = 1,              \
+		.partitions = (count), .reported_ms = (ms), .heard_ms = 1      \
 	}
 
 static struct watermark compute_watermark(const struct partition_mark *marks,
@@ -81,10 +82,27 @@ static void the_greatest_numbers_are_told_apart(void **state)
 /* The last report of a silent topic may be old. */
 static void a_silent_topic_holds_all_back_until_it_is_retired(void **state)
 {
-	struct partition_mark marks[] = {
-		{"a", 0, 1, 1, 300, CLOCK_DAY, false},
-		{"b", 0, 1, 1, 500, 3 * CLOCK_DAY, false},
-		{"links", 0, 1, 0, 100, 3 * CLOCK_DAY, false}};
+	struct partition_mark marks[] = {{.topic = "a",
+					  .partition = 0,
+					  .epoch = 1,
+					  .partitions = 1,
+					  .reported_ms = 300,
+					  .heard_ms = CLOCK_DAY,
+					  .retired = false},
+					 {.topic = "b",
+					  .partition = 0,
+					  .epoch = 1,
+					  .partitions = 1,
+					  .reported_ms = 500,
+					  .heard_ms = 3 * CLOCK_DAY,
+					  .retired = false},
+					 {.topic = "links",
+					  .partition = 0,
+					  .epoch = 1,
+					  .partitions = 0,
+					  .reported_ms = 100,
+					  .heard_ms = 3 * CLOCK_DAY,
+					  .retired = false}};
 	struct watermark w = compute_watermark(marks, 3);
 
 	(void)state;
