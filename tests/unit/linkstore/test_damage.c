@@ -50,7 +50,7 @@ static const struct async_call {
 	{SCRIPT_SETTLE, "lock:{s5} " SPACE,
 	 "mine 10000 900 900 9 " KNOWS " 150 1 1-5:1 P~1~5~2"},
 	{SCRIPT_LEDGER, "space:{s5} cursor:{s5} issued:{s5}", "day:{s5}: 2"},
-	{SCRIPT_LEDGER_PAGE, "pool:{s5}", "5000 10 0  1"},
+	{SCRIPT_LEDGER_PAGE, "pool:{s5} space:{s5}", "5000 10 0  1"},
 	{SCRIPT_COUNT, "space:{s5}", "day:{s5}: created 5"},
 	{SCRIPT_HOLD,
 	 "issued:{s5} pool:{s5} out:{s5} why:{s5} hand:{s5} space:{s5}",

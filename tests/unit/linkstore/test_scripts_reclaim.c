@@ -321,20 +321,27 @@ static void a_page_of_the_ledger_adds_up_blocks_by_score(void **state)
 
 	send_commands(b,
 		      "ZADD i 0 0-1:4 10 2-4:3 11 5-9:7 20 10-10:3 21 11-12:5");
-	script_replies(b, SCRIPT_LEDGER_PAGE, "i", "20 9 0 '' 10",
-		       "(5 5 11-12:5 2 9 2 3 7 3)");
-	script_replies(b, SCRIPT_LEDGER_PAGE, "i", "20 2 0 '' 10",
-		       "(2 2 2-4:3 2 3 0 3 4 3)");
-	script_replies(b, SCRIPT_LEDGER_PAGE, "i", "20 2 3 2-4:3 10",
-		       "(2 4 10-10:3 0 6 0 3 7 0)");
-	script_replies(b, SCRIPT_LEDGER_PAGE, "i", "20 2 3 gone 10",
-		       "(2 5 11-12:5 0 1 2 3 5 0)");
-	script_replies(b, SCRIPT_LEDGER_PAGE, "i", "20 2 5 '' 10",
-		       "(0 5 '' 0 0 0 0 0 0)");
-	script_replies(b, SCRIPT_LEDGER_PAGE, "i", "20 1 0 '' 10",
-		       "(1 1 0-1:4 2 0 0 4 4 0)");
+	script_replies(b, SCRIPT_LEDGER_PAGE, "i s", "20 9 0 '' 10",
+		       "(5 5 11-12:5 2 9 2 3 7 3 0)");
+	script_replies(b, SCRIPT_LEDGER_PAGE, "i s", "20 2 0 '' 10",
+		       "(2 2 2-4:3 2 3 0 3 4 3 0)");
+	script_replies(b, SCRIPT_LEDGER_PAGE, "i s", "20 2 3 2-4:3 10",
+		       "(2 4 10-10:3 0 6 0 3 7 0 0)");
+	script_replies(b, SCRIPT_LEDGER_PAGE, "i s", "20 2 3 gone 10",
+		       "(2 5 11-12:5 0 1 2 3 5 0 0)");
+	script_replies(b, SCRIPT_LEDGER_PAGE, "i s", "20 2 5 '' 10",
+		       "(0 5 '' 0 0 0 0 0 0 0)");
+	script_replies(b, SCRIPT_LEDGER_PAGE, "i s", "20 1 0 '' 10",
+		       "(1 1 0-1:4 2 0 0 4 4 0 0)");
+	/* Of the later blocks, those of a gap of their generation. */
+	send_commands(b, "HSET s gaps 10-99:3");
+	script_replies(b, SCRIPT_LEDGER_PAGE, "i s", "20 9 0 '' 10",
+		       "(5 5 11-12:5 2 9 2 3 7 3 0)");
+	send_commands(b, "HSET s set_aside 12-13:5");
+	script_replies(b, SCRIPT_LEDGER_PAGE, "i s", "20 9 0 '' 10",
+		       "(5 5 11-12:5 2 9 2 3 7 3 1)");
 	send_commands(b, "ZADD i 1 x");
-	script_replies(b, SCRIPT_LEDGER_PAGE, "i", "20 9 0 '' 10",
+	script_replies(b, SCRIPT_LEDGER_PAGE, "i s", "20 9 0 '' 10",
 		       "!DAMAGED the range x is damaged");
 }
 
