@@ -101,7 +101,7 @@ def test_rows_and_settled_hours_count_the_same(migrated, clickhouse, program, re
         "settle_every": "300ms", "progress_overlap": "7d"}})
     compare(rows, links)
     eventually(lambda: settled(clickhouse) == LINKS, what="hours settled")
-    clickhouse.query("CREATE TABLE kept AS creations")
+    clickhouse.query("CREATE TABLE kept AS " + "creations")
     clickhouse.query("EXCHANGE TABLES creations AND kept")
     compare(rows, links)
     clickhouse.query("EXCHANGE TABLES creations AND kept")

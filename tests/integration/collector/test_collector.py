@@ -223,17 +223,17 @@ def test_creations_stay_what_they_were(kafka, topics, tables, collector):
     collector()
     wait_for(tables, 2, "links FINAL")
     found = tables.rows("""
-        SELECT toUnixTimestamp(slot) AS slot, link_id, space, code_length, ttl_class, account,
+        SELECT toUnixTimestamp(slot) AS seconds, link_id, space, code_length, ttl_class, account,
             owner, domain, source
         FROM created_links FINAL ORDER BY link_id""")
     assert [list(row.values()) for row in found] == [
         [hour // 1000, 1, "s7", 7, "10d", "acme", "ann", "", "batch"],
         [hour // 1000 + 900, 2, "s7", 7, "10d", "shop", "", "go.example", "single"]]
     reported = eventually(lambda: tables.rows("""
-        SELECT h, sum(n) AS links, any(link_partitions) AS size, max(partitions) AS clicks
+        SELECT h, sum(n) AS n_links, any(link_partitions) AS size, max(partitions) AS n_clicks
         FROM ingest_progress
         ARRAY JOIN mapKeys(creations) AS h, mapValues(creations) AS n GROUP BY h"""))
-    assert [(row["h"], int(row["links"]), row["clicks"]) for row in reported] == [
+    assert [(row["h"], int(row["n_links"]), row["n_clicks"]) for row in reported] == [
         (hour // 1000, 4, 0)]
 
 

@@ -333,7 +333,7 @@ static void a_page_of_the_ledger_adds_up_blocks_by_score(void **state)
 		       "(0 5 '' 0 0 0 0 0 0 0)");
 	script_replies(b, SCRIPT_LEDGER_PAGE, "i s", "20 1 0 '' 10",
 		       "(1 1 0-1:4 2 0 0 4 4 0 0)");
-	/* Of the later blocks, those of a gap of their generation. */
+	/* The blocks of a gap are counted under its generation alone. */
 	send_commands(b, "HSET s gaps 10-99:3");
 	script_replies(b, SCRIPT_LEDGER_PAGE, "i s", "20 9 0 '' 10",
 		       "(5 5 11-12:5 2 9 2 3 7 3 0)");
