@@ -223,7 +223,7 @@ def test_creations_stay_what_they_were(kafka, topics, tables, collector):
     collector()
     wait_for(tables, 2, "links FINAL")
     found = tables.rows("""
-        SELECT toUnixTimestamp(slot) AS seconds, link_id, space, code_length, ttl_class, account,
+        SELECT toUnixTimestamp(slot) AS n_slot, link_id, space, code_length, ttl_class, account,
             owner, domain, source
         FROM created_links FINAL ORDER BY link_id""")
     assert [list(row.values()) for row in found] == [
