@@ -199,8 +199,7 @@ int sink_probe(struct sink *s, struct error *err)
 {
 	static const char *const queries[] = {
 		"SELECT epoch FROM clicks LIMIT 0",
-		"SELECT epoch, lost, link_partitions FROM ingest_progress "
-		"LIMIT 0",
+		"SELECT lost, link_partitions FROM ingest_progress LIMIT 0",
 		"SELECT epoch FROM links LIMIT 0",
 		"SELECT link_id FROM created_links LIMIT 0",
 		/* These columns came with the migration after the one that lets

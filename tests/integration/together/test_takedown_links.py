@@ -1,19 +1,22 @@
 """A host is taken down with its links: allocator, collector and archive are real."""
 import json
 import signal
+import time
 
 import pytest
+import requests
 
 from support.allocator import *  # noqa: F401,F403
 from support.allocator import events_of
 from support.batch import batch
+from support.load import Load, bench_load  # noqa: F401 (fixture)
 from support.program import eventually, migrate
 from support.rule_files import BOT_LIST, UA_RULES
 from support.spaces import USUAL, hashes, sequence
 
 KEYS = {"boss": "admin", "acme": "create,read-own", "shop": "create,read-own"}
-LINKS_SECTION = {**USUAL, "ttl_classes": ["1h", "never"],
-                 "spaces": [sequence(), hashes()]}
+LINKS_SECTION = {**USUAL, "grant_blocks": 50, "ttl_classes": ["1h", "never"],
+                 "spaces": [sequence(block_size=1000), hashes()]}
 BAD, GOOD = "https://login.bad.example/", "https://good.example/"
 BLOCKED, MODERATED = 2, 4
 
@@ -25,7 +28,7 @@ def first_keys():
 
 @pytest.fixture
 def more_sections(workdir):
-    return {"allocator": {"audit_file": str(workdir / "audit.jsonl")}}
+    return {"allocator": {"audit_file": str(workdir / "audit.jsonl"), "key_rate": "1000000/s"}}
 
 
 @pytest.fixture
@@ -166,3 +169,71 @@ def test_without_the_archive_the_denial_is_in_force_and_the_command_says_so(
     assert status == 75, output
     assert "the denial is in force, but not all links are blocked" in output
     assert "login.bad.example" in takedown("--list").run()[1]
+
+
+# --- many links, while others are visited ----------------------------------------------
+
+SHOWN = 200  # links of the host that are visited at every redirector
+RATE = 1000  # visits of others a second
+
+
+@pytest.fixture
+def edges(api, program):
+    """Two redirectors that keep links for longer than the test lasts."""
+    return [program("redirector", {"links": api.program.config["links"],
+                                   "redirector": {"cache_ttl": "1h"}}) for _ in "ab"]
+
+
+def statuses(edge, codes):
+    """Returns the set of statuses that visits of the codes are answered with."""
+    with requests.Session() as session:
+        return {session.get(f"{edge.url}/{code}", allow_redirects=False,
+                            timeout=60).status_code for code in codes}
+
+
+def p99_ms(load):
+    """Every visit of others was a redirect."""
+    load.stop()
+    assert load.result["others"] == 0
+    return load.result["p99_us"] / 1000
+
+
+@pytest.mark.parametrize("count", [
+    3000, pytest.param(100_000, marks=[pytest.mark.long, pytest.mark.timeout(3600)])])
+def test_a_host_of_many_links_is_taken_down_under_load(
+        api, takedown, edges, bench_load, clickhouse, workdir, record_property, count):
+    bad = make(api, (f"{BAD}{i}" for i in range(count)))
+    others = workdir / "others"
+    others.write_text("\n".join(make(api, [f"{GOOD}{i}" for i in range(1000)])) + "\n")
+    eventually(lambda: archived(clickhouse, "live") == count + 1000, what="the archive")
+    shown = bad[::count // SHOWN]
+    for edge in edges:
+        assert statuses(edge, shown) == {302}
+    with Load(bench_load, edges[0], others, RATE, 16, seconds=4) as load:
+        load.process.wait(60)
+        before = p99_ms(load)
+    with Load(bench_load, edges[0], others, RATE, 16, seconds=3600) as load:
+        begun = time.monotonic()
+        command = takedown("login.bad.example").start(ready=False)
+        eventually(lambda: all(edge.metric("shortloop_denied_hosts_revision") > 0
+                               for edge in edges), every=0.02, what="the denial")
+        known = time.monotonic() - begun
+        for edge in edges:
+            assert statuses(edge, shown) == {451}
+        # It is killed when it has blocked some of them.
+        eventually(lambda: "blocked" in states(api, bad[:1] + bad[-1:]), every=0.01,
+                   what="the first block")
+        command.kill()
+        status, output = takedown("login.bad.example").run(timeout=3000)
+        assert status == 0, output
+        during = p99_ms(load)
+    eventually(lambda: archived(clickhouse, "blocked") == count, what="the archive")
+    assert archived(clickhouse, "live") == 1000
+    assert set(states(api, shown)) == {"blocked"}
+    for edge in edges:
+        assert statuses(edge, shown) == {451}
+    # Both are of a busy machine: they are reported, not required.
+    told = (f"{count} links: every redirector had the denial {known:.2f} s after the command "
+            f"began; visits of others, p99: {before:.2f} ms before, {during:.2f} ms during")
+    record_property("takedown", told)
+    print(told)
