@@ -44,10 +44,10 @@ static const struct async_call {
 	{SCRIPT_DUE, "issued:{s5}", "0 0 10 0 "},
 	{SCRIPT_UNOPENED, "space:{s5} unopened:{s5}", "0 0 1:1"},
 	{SCRIPT_CONFIRM, "space:{s5} unopened:{s5}", "1 1"},
-	{SCRIPT_SETTLE, "lock:{s5} " SPACE,
+	{SCRIPT_SETTLE, "lock:{s5} " SPACE " reclaimed:{s5}",
 	 "mine 10000 0 0 0 " KNOWS " 150 1 1-5:1 P~1~2~2 K~3~4~1~9000 "
 	 "L~5~5~1"},
-	{SCRIPT_SETTLE, "lock:{s5} " SPACE,
+	{SCRIPT_SETTLE, "lock:{s5} " SPACE " reclaimed:{s5}",
 	 "mine 10000 900 900 9 " KNOWS " 150 1 1-5:1 P~1~5~2"},
 	{SCRIPT_LEDGER, "space:{s5} cursor:{s5} issued:{s5}", "day:{s5}: 2"},
 	{SCRIPT_LEDGER_PAGE, "pool:{s5} space:{s5}", "5000 10 0  1"},
