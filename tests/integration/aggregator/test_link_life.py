@@ -141,11 +141,13 @@ def test_an_edit_counts_from_its_own_end(aggregator, archive):
 def test_a_page_goes_on_past_links_of_another_state(aggregator, archive):
     """Most candidates of a filter may be of another state by now."""
     count = 400
-    for n in range(count):
-        archive.link(f"code{n}", link_id(n // BLOCK, n % BLOCK), ends=-1)
-    for n in range(count):
-        if n % 97:
-            archive.renewed(link_id(n // BLOCK, n % BLOCK), 1, 1)
+    archive.link("code0", link_id(0), ends=-1)
+    archive.migrated.clickhouse.query(
+        f"INSERT INTO links SELECT * REPLACE (concat('code', toString(n)) AS code, "
+        f"link_id + n AS link_id) FROM links ARRAY JOIN range(1, {count}) AS n")
+    archive.migrated.clickhouse.query(
+        f"INSERT INTO link_ends SELECT {link_id(0)} + number, 1, now64(3, 'UTC') + INTERVAL 1 DAY "
+        f"FROM numbers({count}) WHERE number % 97 != 0")
     found, path = [], "/v1/links?state=expired&limit=2"
     while path:
         answer = get(aggregator, path)

@@ -60,9 +60,12 @@ class Picture:
 
 def outcome(space, since):
     """Returns the state after a run, without the times at which blocks may be granted
-    again."""
+    again and were reclaimed."""
     left = {}
     for key, (value, _) in space.everything().items():
+        if key == space.key("reclaimed"):
+            assert all(since <= score <= now() for _, score in value), value
+            value = sorted(member for member, _ in value)
         if key == space.key("pool"):
             for member, score in value:
                 assert score == 1 or (since + QUARANTINE <= score <=
