@@ -33,7 +33,7 @@ static void put_created(const struct create_line *line,
 
 	if (!result->link) {
 		batch_put_problem(out, line->number, result->status,
-				  result->type, result->detail, "");
+				  result->type, result->detail);
 		return;
 	}
 	view = (struct link_view){

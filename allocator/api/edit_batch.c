@@ -123,7 +123,7 @@ static void put_edited(const struct edit *e, const struct change_result *result,
 
 	if (result->status != 200) {
 		batch_put_problem(out, e->number, result->status, result->type,
-				  result->detail, "");
+				  result->detail);
 		return;
 	}
 	buf_printf(out, "{\"line\":%llu,", (unsigned long long)e->number);

@@ -225,14 +225,20 @@ static void send_answer(struct running_batch *b, uint64_t position,
 	buf_reset(&b->out);
 }
 
-void batch_put_problem(struct buf *out, uint64_t line, int status,
-		       const char *type, const char *detail,
-		       const char *members)
+static void put_problem(struct buf *out, uint64_t line, int status,
+			const char *type, const char *detail,
+			const char *members)
 {
 	buf_printf(out, "{\"line\":%llu,", (unsigned long long)line);
 	http_problem_put(out, status, type, detail);
 	buf_puts(out, members);
 	buf_puts(out, "}\n");
+}
+
+void batch_put_problem(struct buf *out, uint64_t line, int status,
+		       const char *type, const char *detail)
+{
+	put_problem(out, line, status, type, detail, "");
 }
 
 /* Answers the line with a problem.  `type`: NULL stands for that of the status.
@@ -243,8 +249,8 @@ static void refuse_with(struct running_batch *b, uint64_t number, int status,
 {
 	uint64_t position = reorder_buffer_reserve(b->answers, 0);
 
-	batch_put_problem(reorder_buffer_answer(b->answers, position, &b->out),
-			  number, status, type, detail, members);
+	put_problem(reorder_buffer_answer(b->answers, position, &b->out),
+		    number, status, type, detail, members);
 	if (b->kind->count_refused)
 		b->kind->count_refused(b, status);
 	send_answer(b, position, batch_outcome_of(b->all, status));

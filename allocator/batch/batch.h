@@ -166,8 +166,7 @@ void batch_end_line(struct running_batch *b, uint64_t place,
 /* Appends the problem object of a line.  `type`: NULL stands for that of the
  * status. */
 void batch_put_problem(struct buf *out, uint64_t line, int status,
-		       const char *type, const char *detail,
-		       const char *members);
+		       const char *type, const char *detail);
 
 /* Returns how a line that was refused with that status is counted. */
 struct metric *batch_outcome_of(const struct batches *all, int status);
