@@ -31,7 +31,28 @@
 /* --- routes -----------------------------------------------------------------
  */
 
-#define ROUTE_COUNT 13
+static const struct route {
+	const char *prefix;
+	const char *suffix; /* NULL: exact path; else a code comes before it */
+	const char *name;   /* name in metrics */
+	route_fn *fn;
+} routes[] = {
+	{"/v1/clicks", NULL, "clicks", route_clicks},
+	{"/v1/creations", NULL, "creations", route_creations},
+	{"/v1/top", NULL, "top", route_top},
+	{"/v1/summary", NULL, "summary", route_summary},
+	{"/v1/links/", "/summary", "summary", route_summary},
+	{"/v1/links/", "/history", "history", route_history},
+	{"/v1/visit-statistics", NULL, "visit-statistics",
+	 route_visit_statistics},
+	{"/v1/pipeline", NULL, "pipeline", route_pipeline},
+	{"/v1/links", NULL, "links", route_links},
+	{"/v1/values", NULL, "values", route_values},
+	{"/v1/reclaim-runs", NULL, "reclaim-runs", route_reclaim_runs},
+	{"/v1/spaces", NULL, "spaces", route_spaces},
+	{"/v1/reconciliation", NULL, "reconciliation", route_reconciliation},
+};
+#define ROUTE_COUNT (sizeof(routes) / sizeof(routes[0]))
 
 /* A key gives way above so many questions at once: as many as a browser sends.
  */
@@ -75,28 +96,6 @@ struct router_loop {
 	"default-src 'none'; script-src 'self'; style-src 'self'; "            \
 	"img-src 'self' data:; connect-src 'self'; base-uri 'none'; "          \
 	"form-action 'none'; frame-ancestors 'none'"
-
-static const struct route {
-	const char *prefix;
-	const char *suffix; /* NULL: exact path; else a code comes before it */
-	const char *name;   /* name in metrics */
-	route_fn *fn;
-} routes[ROUTE_COUNT] = {
-	{"/v1/clicks", NULL, "clicks", route_clicks},
-	{"/v1/creations", NULL, "creations", route_creations},
-	{"/v1/top", NULL, "top", route_top},
-	{"/v1/summary", NULL, "summary", route_summary},
-	{"/v1/links/", "/summary", "summary", route_summary},
-	{"/v1/links/", "/history", "history", route_history},
-	{"/v1/visit-statistics", NULL, "visit-statistics",
-	 route_visit_statistics},
-	{"/v1/pipeline", NULL, "pipeline", route_pipeline},
-	{"/v1/links", NULL, "links", route_links},
-	{"/v1/values", NULL, "values", route_values},
-	{"/v1/reclaim-runs", NULL, "reclaim-runs", route_reclaim_runs},
-	{"/v1/spaces", NULL, "spaces", route_spaces},
-	{"/v1/reconciliation", NULL, "reconciliation", route_reconciliation},
-};
 
 /* A request while a worker answers it. */
 struct query_job {
