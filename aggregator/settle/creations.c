@@ -8,6 +8,9 @@
 
 enum {
 	HOURS_MAX = 200, /* settled in one pass */
+	/* The time before the last pass (ms), beside twice the overlap, whose
+	 * reports are read again: an hour that was not over then is now. */
+	REPORTS_AGAIN = 2 * 3600 * 1000,
 };
 
 /* An hour that is due. */
@@ -37,16 +40,17 @@ static int list_due(const struct settling *s, int64_t now, struct due_list *ret,
 	static const char sql[] =
 #include "aggregator/sql/creations_stale.sql.inc"
 		;
-	char now_text[24], overlap[24], limit[24];
-	const struct clickhouse_param params[] = {{"param_now", now_text},
-						  {"param_overlap", overlap},
-						  {"param_limit", limit},
-						  {"join_use_nulls", "0"},
-						  {NULL, NULL}};
+	char now_text[24], overlap[24], margin[24], limit[24];
+	const struct clickhouse_param params[] = {
+		{"param_now", now_text},  {"param_overlap", overlap},
+		{"param_margin", margin}, {"param_limit", limit},
+		{"join_use_nulls", "0"},  {NULL, NULL}};
 
 	snprintf(now_text, sizeof(now_text), "%" PRId64, now);
 	snprintf(overlap, sizeof(overlap), "%" PRId64,
 		 s->settings->progress_overlap);
+	snprintf(margin, sizeof(margin), "%" PRId64,
+		 2 * s->settings->progress_overlap + REPORTS_AGAIN);
 	snprintf(limit, sizeof(limit), "%d", (int)HOURS_MAX);
 	ret->count = 0;
 	return settling_query(s->ch, sql, params, 3, take_hour, ret, err);

@@ -2,15 +2,7 @@
 -- before that the rows may not have been visible then: these are settled once more.
 SELECT t.h, d.n_attempt, d.n_links
 FROM (
-    SELECT arrayJoin(mapKeys(creations)) AS h,
-        max(toUnixTimestamp64Milli(inserted_at)) AS n_newest
-    FROM ingest_progress
-    WHERE notEmpty(creations)
-      AND inserted_at >= fromUnixTimestamp64Milli(greatest((
-            SELECT max(toUnixTimestamp64Milli(read_at))
-            FROM settled_creations
-            WHERE hour = toDateTime(0, 'UTC')) - 2 * {overlap:Int64} - 7200000, 0), 'UTC')
-    GROUP BY h
+    -- include: aggregator/sql/parts/creations_reported.sql
     HAVING h + 3660 <= intDiv({now:Int64}, 1000)) AS t
 LEFT JOIN (
     SELECT toUInt32(hour) AS d_hour, max(attempt) AS n_attempt,

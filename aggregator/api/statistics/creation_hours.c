@@ -59,11 +59,10 @@ int creation_hours_read(struct creation_hours *ret, struct call *call,
 #include "aggregator/sql/creations_hours.sql.inc"
 		;
 	char from[24], to[24], overlap[24];
-	const struct clickhouse_param params[] = {{"param_from", from},
-						  {"param_to", to},
-						  {"param_overlap", overlap},
-						  {"join_use_nulls", "0"},
-						  {NULL, NULL}};
+	const struct clickhouse_param params[] = {
+		{"param_from", from},	    {"param_to", to},
+		{"param_overlap", overlap}, {"param_margin", overlap},
+		{"join_use_nulls", "0"},    {NULL, NULL}};
 	struct hours_reader reader = {ret, q, buckets, q->from};
 
 	*ret = (struct creation_hours){0};
