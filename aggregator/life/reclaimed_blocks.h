@@ -20,7 +20,7 @@
 
 struct reclaimed_blocks;
 
-/* Its arguments must outlive it.  `config` has spaces. */
+/* The arguments must outlive it; `config` has spaces. */
 struct reclaimed_blocks *
 reclaimed_blocks_new(const struct aggregator_config *config, struct log *log,
 		     struct metrics *metrics, struct health *health,

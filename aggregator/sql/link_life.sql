@@ -1,4 +1,4 @@
--- @links@: SELECT {id:UInt64} AS one_id
+-- @links@: SELECT link_id AS one_id FROM links WHERE code = {code:String}
 -- @codes_of@: {code:String}
 SELECT n_ends, a_state, n_reclaimed, is_present
 FROM (

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "aggregator/api/links/life_params.h"
 #include "common/clickhouse/rows.h"
@@ -104,35 +103,47 @@ static int take_life(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-int archive_add_life(struct clickhouse *ch, const struct links_config *config,
-		     int64_t now_ms, struct archived_link *link,
-		     struct error *err)
+int archive_query_code(struct clickhouse *ch, const struct links_config *config,
+		       int64_t now_ms, const struct code_query *q,
+		       struct error *err)
 {
 	static const struct statement_blank blanks[] = {
-		{"links", "SELECT {id:UInt64} AS one_id"},
+		{"links", "SELECT link_id AS one_id FROM links "
+			  "WHERE code = {code:String}"},
 		{"codes_of", "{code:String}"},
 		{NULL, NULL}};
 	struct life_params life;
 	struct buf sql = {0};
 	char id[24];
 	int status = life_params_fill(&life, config, now_ms, err);
-	const struct clickhouse_param params[] = {{"param_code", link->code},
-						  {"param_id", id},
-						  life.items[0],
-						  life.items[1],
-						  life.items[2],
-						  {NULL, NULL}};
+	const struct clickhouse_param params[] = {
+		{"param_code", q->code}, {"param_id", id}, life.items[0],
+		life.items[1],		 life.items[2],	   {NULL, NULL}};
 
-	snprintf(id, sizeof(id), "%" PRIu64, link->link_id);
-	statement_put(&sql, link_life, blanks);
+	snprintf(id, sizeof(id), "%" PRIu64, q->link_id);
+	statement_put(&sql, q->sql, blanks);
 	if (status == 0)
-		status = buf_cstr(&sql)
-				 ? clickhouse_rows(ch, sql.data, params, "nsnn",
-						   take_life, link, err)
-				 : error_set_nomem(err);
+		status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, params,
+							  q->columns, q->fn,
+							  q->arg, err)
+					: error_set_nomem(err);
 	buf_free(&sql);
 	life_params_release(&life);
 	return status;
+}
+
+int archive_add_life(struct clickhouse *ch, const struct links_config *config,
+		     int64_t now_ms, struct archived_link *link,
+		     struct error *err)
+{
+	const struct code_query q = {.sql = link_life,
+				     .code = link->code,
+				     .link_id = link->link_id,
+				     .columns = "nsnn",
+				     .fn = take_life,
+				     .arg = link};
+
+	return archive_query_code(ch, config, now_ms, &q, err);
 }
 
 struct owners_reader {

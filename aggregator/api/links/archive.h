@@ -13,6 +13,7 @@
 #include "aggregator/api/access.h"
 #include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
+#include "common/clickhouse/rows.h"
 #include "common/error.h"
 #include "linkstore/links_config.h"
 
@@ -65,6 +66,20 @@ typedef void archive_owner_fn(void *arg, uint64_t link_id,
 int archive_find_owners(struct clickhouse *ch, const uint64_t *link_ids,
 			size_t count, archive_owner_fn *fn, void *arg,
 			struct error *err);
+
+/* A statement about the links that have or had a code: link_life.sql or
+ * link_history.sql. */
+struct code_query {
+	const char *sql, *code;
+	uint64_t link_id; /* for a statement about one of them */
+	const char *columns;
+	clickhouse_row_fn *fn;
+	void *arg;
+};
+/* Runs it, with what became of the links until `now_ms` (ClickHouse's). */
+int archive_query_code(struct clickhouse *ch, const struct links_config *config,
+		       int64_t now_ms, const struct code_query *q,
+		       struct error *err);
 
 /*
  * Sets what became of the link: its state and end (life_params.h), and the

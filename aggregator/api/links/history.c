@@ -1,15 +1,8 @@
 /* GET /v1/links/{code}/history: all links that ever had the code. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "aggregator/api/call.h"
-#include "aggregator/api/links/life_params.h"
 #include "aggregator/api/links/link_json.h"
 #include "aggregator/api/links/links_sql.h"
 #include "aggregator/api/parameters.h"
-#include "common/clickhouse/rows.h"
-#include "common/clickhouse/statement.h"
 
 struct history {
 	const struct access *access;
@@ -38,35 +31,19 @@ static int take_former_link(void *arg, char **f, struct error *err)
 static int query_history(struct call *call, struct history *h,
 			 struct error *err)
 {
-	static const struct statement_blank blanks[] = {
-		{"links", "SELECT link_id AS one_id FROM links WHERE code = "
-			  "{code:String}"},
-		{"codes_of", "{code:String}"},
-		{NULL, NULL}};
-	struct life_params life = {.now = ""};
-	struct buf sql = {0};
+	static const char sql[] =
+#include "aggregator/sql/link_history.sql.inc"
+		;
+	const struct code_query q = {.sql = sql,
+				     .code = call->code,
+				     .columns = LINKS_SQL_COLUMNS,
+				     .fn = take_former_link,
+				     .arg = h};
 	int64_t now = 0;
-	int status = call_now(call, &now, err);
 
-	if (status == 0)
-		status =
-			life_params_fill(&life, &call->config->links, now, err);
-	const struct clickhouse_param params[] = {{"param_code", call->code},
-						  life.items[0],
-						  life.items[1],
-						  life.items[2],
-						  {NULL, NULL}};
-
-	statement_put(&sql, links_sql_history, blanks);
-	if (status == 0)
-		status = buf_cstr(&sql)
-				 ? clickhouse_rows(call->ch, sql.data, params,
-						   LINKS_SQL_COLUMNS,
-						   take_former_link, h, err)
-				 : error_set_nomem(err);
-	buf_free(&sql);
-	life_params_release(&life);
-	return status;
+	if (call_now(call, &now, err) < 0)
+		return -1;
+	return archive_query_code(call->ch, &call->config->links, now, &q, err);
 }
 
 static int read_history_limit(struct call *call, struct history *h,

@@ -26,8 +26,8 @@ struct life_params {
 	char now[24];
 };
 
-/* Without spaces, or without `config`, no block is known, and a link is
- * reclaimed once its code belongs to another.  `now_ms` is ClickHouse's.
+/* `config` may be NULL, or have no spaces: then no block is known, and a link
+ * is reclaimed once its code belongs to another.  `now_ms` is ClickHouse's.
  * Release also after a failure. */
 int life_params_fill(struct life_params *ret, const struct links_config *config,
 		     int64_t now_ms, struct error *err);

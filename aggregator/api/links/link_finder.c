@@ -69,9 +69,7 @@ static void take_stored(void *arg, const struct link_target *target,
 		.link_id = link->link_id,
 		.generation = link->generation,
 		.created_at = (int64_t)link->created_ms,
-		.expires_at = answer->ttl_left == DURATION_NEVER
-				      ? 0
-				      : clock_real_ms() + answer->ttl_left,
+		.expires_at = redis_links_end(answer->ttl_left),
 		.max_visits = link->max_visits,
 	};
 	snprintf(ret->code, sizeof(ret->code), "%s", target->code);

@@ -88,15 +88,6 @@ static bool is_life_of(const struct redis_link_life *life, const json_t *link)
 	       life->link_id == strtoull(text_of(link, "link_id"), NULL, 10);
 }
 
-static int set_end(json_t *link, const struct redis_link_life *life)
-{
-	int64_t end = life->ttl_left == DURATION_NEVER
-			      ? 0
-			      : clock_real_ms() + life->ttl_left;
-
-	return json_object_set_new(link, "expires_at", json_time(end));
-}
-
 static int apply_life(json_t *link, const struct redis_link_life *life)
 {
 	if (!is_life_of(life, link))
@@ -109,7 +100,8 @@ static int apply_life(json_t *link, const struct redis_link_life *life)
 	if (json_object_set_new(link, "state",
 				json_string(link_state_name(life->state))) < 0)
 		return -1;
-	return set_end(link, life);
+	return json_object_set_new(link, "expires_at",
+				   json_time(redis_links_end(life->ttl_left)));
 }
 
 /* Reads what Redis knows of those that need it.  Without an answer the

@@ -410,14 +410,11 @@ static int set_days(struct call *call, struct links_query *q,
 		    struct counted *counted, struct error *err)
 {
 	bool is_first = !q->at.until_day;
-	int64_t now = 0;
 
 	if (!q->by_clicks)
 		return 0;
-	if (is_first && call_now(call, &now, err) < 0)
-		return -1;
 	counted->until =
-		is_first ? (uint32_t)(now / CLOCK_DAY) : q->at.until_day;
+		is_first ? (uint32_t)(q->now / CLOCK_DAY) : q->at.until_day;
 	counted->until_hour = q->at.until_hour;
 	if (read_counted(call, q, counted, is_first, err) < 0)
 		return -1;

@@ -510,10 +510,6 @@ void links_sql_page(struct buf *sql, const struct links_query *q,
 	buf_free(&code);
 }
 
-const char links_sql_history[] =
-#include "aggregator/sql/link_history.sql.inc"
-	;
-
 /* --- the number of links ----------------------------------------------------
  */
 

@@ -92,9 +92,6 @@ enum links_column {
 	LINKS_ROW_RECLAIMED_AT,
 };
 
-/* All links that had a code, in the same columns. */
-extern const char links_sql_history[];
-
 /* Counts the links, but no more than the candidates of the scan. */
 void links_sql_total(struct buf *sql, const struct links_query *q);
 

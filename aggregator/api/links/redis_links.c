@@ -59,17 +59,24 @@ struct life_reading {
 /* --- on the loop ------------------------------------------------------------
  */
 
-/* `a` may be gone when this returns: it is on the waiting thread's stack. */
+/* Ends a wait of wait_for_loop.  What is waited for may be gone when this
+ * returns: it is on the waiting thread's stack. */
+static void report_done(struct redis_links *l, bool *done)
+{
+	pthread_mutex_lock(&l->lock);
+	*done = true;
+	pthread_cond_broadcast(&l->answered);
+	pthread_mutex_unlock(&l->lock);
+}
+
+/* `a` may be gone when this returns. */
 static void end_lookup(struct link_fetch *a, const struct error *err)
 {
 	struct redis_links *l = a->links;
 
 	if (err)
 		a->err = *err;
-	pthread_mutex_lock(&l->lock);
-	a->done = true;
-	pthread_cond_broadcast(&l->answered);
-	pthread_mutex_unlock(&l->lock);
+	report_done(l, &a->done);
 }
 
 static void on_looked_up(void *arg, const struct link_answer *answer,
@@ -102,12 +109,8 @@ static void end_life_reading(struct lives_reading *all, const struct error *err)
 
 	if (err)
 		all->err = *err;
-	if (--all->left)
-		return;
-	pthread_mutex_lock(&l->lock);
-	all->done = true;
-	pthread_cond_broadcast(&l->answered);
-	pthread_mutex_unlock(&l->lock);
+	if (--all->left == 0)
+		report_done(l, &all->done);
 }
 
 static void on_life_read(void *arg, const struct code_facts *facts,
@@ -231,6 +234,19 @@ static int check_space(const struct redis_links *l,
 				   space_state_describe(state, space, text));
 }
 
+/* Calls `fn` on the loop, and waits until report_done is called for `done`. */
+static int wait_for_loop(struct redis_links *l, void (*fn)(void *arg),
+			 void *arg, const bool *done, struct error *err)
+{
+	if (loop_post(l->loop, fn, arg, err) < 0)
+		return -1;
+	pthread_mutex_lock(&l->lock);
+	while (!*done)
+		pthread_cond_wait(&l->answered, &l->lock);
+	pthread_mutex_unlock(&l->lock);
+	return 0;
+}
+
 /* Looks a->target up, and waits.  *ret_found is false if Redis has no such
  * link. */
 static int query_redis_link(struct link_fetch *a, bool *ret_found,
@@ -240,12 +256,8 @@ static int query_redis_link(struct link_fetch *a, bool *ret_found,
 
 	a->done = a->found = false;
 	a->err = (struct error){0};
-	if (loop_post(l->loop, look_up, a, err) < 0)
+	if (wait_for_loop(l, look_up, a, &a->done, err) < 0)
 		return -1;
-	pthread_mutex_lock(&l->lock);
-	while (!a->done)
-		pthread_cond_wait(&l->answered, &l->lock);
-	pthread_mutex_unlock(&l->lock);
 	if (a->err.code != ERROR_NONE) {
 		*err = a->err;
 		return -1;
@@ -314,16 +326,17 @@ int redis_links_read_lives(struct redis_links *l, struct redis_link_life *items,
 {
 	struct lives_reading all = {.links = l, .items = items, .count = count};
 
-	if (loop_post(l->loop, read_lives, &all, err) < 0)
+	if (wait_for_loop(l, read_lives, &all, &all.done, err) < 0)
 		return -1;
-	pthread_mutex_lock(&l->lock);
-	while (!all.done)
-		pthread_cond_wait(&l->answered, &l->lock);
-	pthread_mutex_unlock(&l->lock);
 	if (all.err.code == ERROR_NONE)
 		return 0;
 	*err = all.err;
 	return -1;
+}
+
+int64_t redis_links_end(int64_t ttl_left)
+{
+	return ttl_left == DURATION_NEVER ? 0 : clock_real_ms() + ttl_left;
 }
 
 bool redis_links_covers(const struct redis_links *l, const char *code,

@@ -75,6 +75,10 @@ struct redis_link_life {
 int redis_links_read_lives(struct redis_links *l, struct redis_link_life *items,
 			   size_t count, struct error *err);
 
+/* Returns the end of a link that has that time left (ms), in ms since 1970; 0:
+ * it never ends. */
+int64_t redis_links_end(int64_t ttl_left);
+
 /* Returns whether Redis is queried for that code as one of the space of that
  * name.  Only then does ERROR_NOTFOUND mean that the space has no such link. */
 bool redis_links_covers(const struct redis_links *l, const char *code,
