@@ -590,7 +590,7 @@ void redirector_end_reports(struct redirector *r, int64_t timeout_ms)
 	event_sink_end(r->sink);
 	if (r->counters)
 		counters_report_end(r->counters, timeout_ms);
-	/* Its records are sent meanwhile. */
+	/* Records of renewals were sent meanwhile. */
 	timeout_ms = until - clock_monotonic_ms();
 	if (r->renewals_report)
 		renewals_report_end(r->renewals_report,

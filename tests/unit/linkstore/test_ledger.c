@@ -131,7 +131,7 @@ static void what_redis_forgot_is_told(void **state)
 	l = read_ledger(f);
 	assert_int_equal(l.forgot, 1);
 	assert_int_equal(l.skipped, GAP);
-	/* Nobody is known to hold these: they are not live. */
+	/* The blocks of a gap have no known holder: they are not live. */
 	assert_int_equal(l.gap, GAP);
 	assert_int_equal(l.live, 1);
 	assert_int_equal(l.issued, GAP + 1);

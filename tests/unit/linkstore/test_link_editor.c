@@ -185,7 +185,7 @@ static void each_edit_has_its_own_result(void **state)
 	assert_answers(&asked[0], 1, 0);
 	assert_answers(&asked[1], 1, ERROR_NOTFOUND);
 	assert_answers(&asked[2], 1, ERROR_CONFLICT);
-	/* It is the earlier try of the same caller. */
+	/* The record there is the same caller's earlier try. */
 	assert_answers(&asked[3], 1, 0);
 	assert_true(asked[0].expires > 0 && asked[3].expires > 0);
 	assert_url(&asked[0], "https://new.ex/");

@@ -169,7 +169,7 @@ static void blocks_of_the_last_generation_are_retired(void **state)
 	redis_says(b, "HMGET d-21280611 pooled reclaimed", "(6 22)");
 }
 
-/* Without a reader, the notes of the last million ranges are kept. */
+/* The notes of the last million ranges are kept while nothing reads them. */
 static void notes_of_what_was_reclaimed_are_bounded(void **state)
 {
 	struct script_bench *b = settle_reset(state);
