@@ -10,11 +10,15 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
-	/* Each try fails only if another process finds the new file empty
-	 * before it is locked. */
+	/* A new file is locked at once.  An empty one that is older (in
+	 * seconds) was left by an owner that ended. */
+	LEFT_AFTER = 60,
+	/* A try fails only if another process takes the new file for one that
+	 * was left, because the clocks of the two differ. */
 	TRIES = 100,
 };
 
@@ -72,8 +76,13 @@ int owned_file_make(int dir, const char *name, struct error *err)
 	return status < 0 ? -1 : fd;
 }
 
+static bool is_left(const struct stat *st)
+{
+	return time(NULL) - st->st_mtime > LEFT_AFTER;
+}
+
 /* Checks a file that was just locked.  If it is empty, its owner ended before
- * it wrote to it, or has not locked it yet and will make another one. */
+ * it wrote to it, or made it a moment ago and waits for the lock. */
 static int check_taken(int dir, const char *name, int fd, struct error *err)
 {
 	struct stat st;
@@ -84,7 +93,8 @@ static int check_taken(int dir, const char *name, int fd, struct error *err)
 		return error_set(err, ERROR_NOTFOUND, "it is gone");
 	if (st.st_size > 0)
 		return 0;
-	unlinkat(dir, name, 0);
+	if (is_left(&st))
+		unlinkat(dir, name, 0);
 	return error_set(err, ERROR_NOTFOUND, "it is empty");
 }
 

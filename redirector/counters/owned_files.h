@@ -25,8 +25,8 @@ enum {
 int owned_file_make(int dir, const char *name, struct error *err);
 
 /* Opens and locks a file that its owner left.  Returns -1 with ERROR_BUSY: the
- * owner lives; ERROR_NOTFOUND: the file is gone meanwhile, or its owner never
- * wrote to it, and it is removed; ERROR_SYSTEM. */
+ * owner lives; ERROR_NOTFOUND: the file is gone meanwhile, or its owner has not
+ * written to it (after a minute it is removed); ERROR_SYSTEM. */
 int owned_file_take(int dir, const char *name, struct error *err);
 
 /* Extends a file of this process to `size` bytes, with zeros, and maps it; a

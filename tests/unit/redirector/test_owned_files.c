@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "redirector/counters/owned_files.h"
 
@@ -135,9 +136,12 @@ static void a_name_in_use_is_not_made_anew(void **state)
 	assert_int_equal(err.code, ERROR_SYSTEM);
 }
 
-/* The owner was killed, or will lock the file in a moment. */
+/* The owner was killed, or will lock the file in a moment: after a minute only
+ * the first is possible. */
 static void an_empty_one_is_nobodys(void **state)
 {
+	const struct timespec long_ago[2] = {{.tv_sec = time(NULL) - 120},
+					     {.tv_sec = time(NULL) - 120}};
 	struct world *w = *state;
 	struct error err = {0};
 	int fd = owned_file_make(w->dir, "file", &err);
@@ -145,6 +149,9 @@ static void an_empty_one_is_nobodys(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(code_of_take(w, "file"), ERROR_BUSY);
 	close(fd);
+	assert_int_equal(code_of_take(w, "file"), ERROR_NOTFOUND);
+	assert_true(file_is_there(w, "file"));
+	assert_int_equal(utimensat(w->dir, "file", long_ago, 0), 0);
 	assert_int_equal(code_of_take(w, "file"), ERROR_NOTFOUND);
 	assert_false(file_is_there(w, "file"));
 }
