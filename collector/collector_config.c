@@ -145,6 +145,7 @@ const struct setting_group collector_groups[] = {
 	GROUP(http, http),
 	GROUP(kafka, kafka),
 	GROUP(clickhouse, clickhouse),
+	GROUP(domains, domains),
 	GROUP(clicks, collector.clicks),
 	GROUP(robots, collector.robots),
 	GROUP(collector, collector),
@@ -202,7 +203,8 @@ int collector_config_validate(const void *config, struct error *err)
 	const struct collector_settings *c = &whole->collector;
 	struct memory_shares shares;
 
-	if (check_topics(&whole->kafka, err) < 0)
+	if (check_topics(&whole->kafka, err) < 0 ||
+	    domains_config_validate(&whole->domains, NULL, err) < 0)
 		return -1;
 	if (c->scan_codes == 1 || c->scan_not_found == 1)
 		return error_set(err, ERROR_CONFIG,

@@ -12,6 +12,7 @@
 #include "common/http/http_server.h"
 #include "common/kafka/kafka.h"
 #include "linkstore/clicks_config.h"
+#include "linkstore/domains_config.h"
 
 struct collector_settings {
 	struct clicks_config clicks; /* section `clicks` */
@@ -63,6 +64,7 @@ struct collector_config {
 	struct http_config http;
 	struct kafka_config kafka;
 	struct clickhouse_config clickhouse;
+	struct domains_config domains; /* for imports */
 	struct collector_settings collector;
 };
 

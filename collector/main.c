@@ -102,6 +102,10 @@ static const struct app_option options[] = {
 	 "import"},
 	{"domain", "HOST", "the host that was visited, whatever the log says",
 	 "import"},
+	{"domains", "FILE",
+	 "the domains of the links, as allocator domains show prints them; "
+	 "those of the configuration if not",
+	 "import"},
 	{"edge", "NAME", "what to write as edge (import)", "import"},
 	{"identity", "NAME",
 	 "the log's name, rather than by how it begins; standard input has to "

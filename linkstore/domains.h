@@ -44,8 +44,8 @@ struct domains;
  * Opens the domains in use.  `shared` is the text in Redis (shared_domains.h),
  * in the form of a domains.file.  If it is NULL or "", they come from
  * domains.file if one is configured, otherwise from `config` itself.  `config`
- * must be valid; it and `links` must outlive the result.  `links` may be NULL
- * if there is neither a text nor a file.  ERROR_CONFIG says what is wrong with
+ * must be valid; it and `links` must outlive the result.  `links` NULL: the
+ * names of spaces are not checked.  ERROR_CONFIG says what is wrong with
  * the text or the file.
  */
 struct domains *domains_open(const struct domains_config *config,

@@ -275,7 +275,7 @@ static int check_domain(const struct domain_config *c,
 				 "domains.list: '%.80s': expected a name of 1 "
 				 "to %d of [0-9A-Za-z._-]",
 				 c->name, DOMAIN_NAME_MAX - 1);
-	for (size_t i = 0; i < c->spaces.count; i++) {
+	for (size_t i = 0; links && i < c->spaces.count; i++) {
 		if (!links_config_has_space(links, c->spaces.items[i]))
 			return error_set(err, ERROR_CONFIG,
 					 "domains.list: %s: spaces: '%.40s' is "

@@ -36,8 +36,8 @@ struct domains_config {
 extern const struct setting_section domains_section; /* "domains" */
 
 /* Runs the checks that need more than one setting: names and hosts that are
- * used once, spaces that exist, a base_url with one of the domain's own hosts.
- * Sets ERROR_CONFIG. */
+ * used once, spaces that exist (`links` NULL: not checked), a base_url with one
+ * of the domain's own hosts.  Sets ERROR_CONFIG. */
 int domains_config_validate(const struct domains_config *config,
 			    const struct links_config *links,
 			    struct error *err);

@@ -302,13 +302,9 @@ static void find_place(struct explained *e, const struct domains *domains)
 static bool is_shown(const struct explained *e)
 {
 	const struct http_slice host = {e->host, strlen(e->host)};
-	const struct link_domain *domain = e->domain;
 
-	return (!domain ||
-		domains_allow(domain, e->facts->target.space->name)) &&
-	       visit_rule_shows(domain ? domain->name : NULL,
-				domain && domain->is_default,
-				e->link ? e->link->domain : "", host);
+	return visit_rule_shows_link(e->domain, e->facts->target.space->name,
+				     e->link ? e->link->domain : "", host);
 }
 
 static Shortloop__Device find_target(const struct explained *e)

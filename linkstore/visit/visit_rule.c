@@ -45,3 +45,13 @@ bool visit_rule_shows(const char *name, bool is_default,
 	click_domain(host, domain);
 	return !strcmp(domain, link_domain);
 }
+
+bool visit_rule_shows_link(const struct link_domain *domain, const char *space,
+			   const char *link_domain, struct http_slice host)
+{
+	if (!domain)
+		return visit_rule_shows(NULL, false, link_domain, host);
+	return domains_allow(domain, space) &&
+	       visit_rule_shows(domain->name, domain->is_default, link_domain,
+				host);
+}

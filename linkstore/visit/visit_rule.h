@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "linkstore/block/lookup.h"
+#include "linkstore/domains.h"
 #include "linkstore/visit/visit_device.h"
 #include "schemas/link.pb-c.h"
 
@@ -80,5 +81,12 @@ static inline Shortloop__Device visit_rule_target(struct device device,
  */
 bool visit_rule_shows(const char *name, bool is_default,
 		      const char *link_domain, struct http_slice host);
+
+/*
+ * The whole rule, with that of the link's space: `domain` is the one that the
+ * host is of, or else the default one; NULL: no domain is configured.
+ */
+bool visit_rule_shows_link(const struct link_domain *domain, const char *space,
+			   const char *link_domain, struct http_slice host);
 
 #endif

@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/drop_const.h"
 #include "common/error.h"
+#include "linkstore/visit/visit_rule.h"
 
 void import_batch_release(struct import_batch *b)
 {
@@ -27,7 +28,7 @@ void import_batch_reset(struct import_batch *b)
 	arena_reset(&b->arena);
 	batch_reset(&b->batch);
 	b->count = b->bytes = b->day_count = 0;
-	b->lines = b->unreadable = b->stored = 0;
+	b->lines = b->unreadable = b->stored = b->misplaced = 0;
 }
 
 void import_batch_note_line(struct import_batch *b, uint64_t offset, size_t len)
@@ -101,23 +102,24 @@ bool import_batch_is_full(const struct import_batch *b,
 	       b->day_count == IMPORT_BATCH_DAYS_MAX;
 }
 
-/* --- owners of codes, from the archive of links --------------------------- */
+/* --- links of codes, from the archive of links ---------------------------- */
 
-/* An owner of a code.  A code can have had several: the one whose link was made
+/* A link that had a code.  A code can have had several: the one that was made
  * last before the visit counts. */
-struct owner {
+struct code_link {
 	const char *code;
 	uint64_t link_id;
 	int64_t created_ms;
 	const char *account, *owner;
 	const char *campaign;
+	const char *domain, *space;
 	char **tags;
 	size_t tag_count;
 };
 
-/* Start from zeros, end with owners_release. */
-struct owners {
-	struct owner *items; /* sorted by code and time */
+/* Start from zeros, end with code_links_release. */
+struct code_links {
+	struct code_link *items; /* sorted by code and time */
 	size_t count, cap;
 	struct buf *answers; /* the texts of the items */
 	size_t answer_count;
@@ -131,14 +133,14 @@ enum {
 
 #define TAG_END '\x1f' /* separates tags; no tag contains it */
 
-static void owners_release(struct owners *o)
+static void code_links_release(struct code_links *links)
 {
-	for (size_t i = 0; i < o->answer_count; i++)
-		buf_free(&o->answers[i]);
-	free(o->answers);
-	free(o->items);
-	free(o->tags);
-	memset(o, 0, sizeof(*o));
+	for (size_t i = 0; i < links->answer_count; i++)
+		buf_free(&links->answers[i]);
+	free(links->answers);
+	free(links->items);
+	free(links->tags);
+	memset(links, 0, sizeof(*links));
 }
 
 static int compare_codes(const void *a, const void *b)
@@ -156,46 +158,46 @@ static bool can_be_code(const char *code)
 	return len && len <= ALIAS_LENGTH_MAX && !code[len];
 }
 
-static struct owner *add_item(struct owners *o)
+static struct code_link *add_code_link(struct code_links *links)
 {
-	size_t cap = o->cap ? o->cap * 2 : 64;
-	struct owner *items;
+	size_t cap = links->cap ? links->cap * 2 : 64;
+	struct code_link *items;
 
-	if (o->count == o->cap) {
-		items = realloc(o->items, cap * sizeof(*items));
+	if (links->count == links->cap) {
+		items = realloc(links->items, cap * sizeof(*items));
 		if (!items)
 			return NULL;
-		o->items = items;
-		o->cap = cap;
+		links->items = items;
+		links->cap = cap;
 	}
-	return &o->items[o->count++];
+	return &links->items[links->count++];
 }
 
-static bool add_tag(struct owners *o, char *text)
+static bool add_tag(struct code_links *links, char *text)
 {
-	size_t cap = o->tag_cap ? o->tag_cap * 2 : 64;
+	size_t cap = links->tag_cap ? links->tag_cap * 2 : 64;
 	char **tags;
 
-	if (o->tag_count == o->tag_cap) {
-		tags = realloc(o->tags, cap * sizeof(*tags));
+	if (links->tag_count == links->tag_cap) {
+		tags = realloc(links->tags, cap * sizeof(*tags));
 		if (!tags)
 			return false;
-		o->tags = tags;
-		o->tag_cap = cap;
+		links->tags = tags;
+		links->tag_cap = cap;
 	}
-	o->tags[o->tag_count++] = text;
+	links->tags[links->tag_count++] = text;
 	return true;
 }
 
 /* All tags are kept in one list, which may move: the items get their pointers
  * when the list is complete (place_tags). */
-static int take_tags(struct owners *o, char *text, struct owner *item,
-		     struct error *err)
+static int take_tags(struct code_links *links, char *text,
+		     struct code_link *item, struct error *err)
 {
 	while (text && *text) {
 		char *end = strchr(text, TAG_END);
 
-		if (!add_tag(o, text))
+		if (!add_tag(links, text))
 			return error_set_nomem(err);
 		item->tag_count++;
 		if (end)
@@ -207,29 +209,31 @@ static int take_tags(struct owners *o, char *text, struct owner *item,
 
 static int take_row(void *arg, char **f, struct error *err)
 {
-	struct owners *o = arg;
-	struct owner *item = add_item(o);
+	struct code_links *links = arg;
+	struct code_link *item = add_code_link(links);
 
 	if (!item)
 		return error_set_nomem(err);
-	*item = (struct owner){
+	*item = (struct code_link){
 		.code = f[0],
 		.link_id = tsv_u64(f[1]),
 		.created_ms = tsv_i64(f[2]),
 		.account = f[3],
 		.owner = f[4],
 		.campaign = f[5],
+		.domain = f[6],
+		.space = f[7],
 	};
-	return take_tags(o, f[6], item, err);
+	return take_tags(links, f[8], item, err);
 }
 
-static void place_tags(struct owners *o)
+static void place_tags(struct code_links *links)
 {
-	char **at = o->tags;
+	char **at = links->tags;
 
-	for (size_t i = 0; i < o->count; i++) {
-		o->items[i].tags = at;
-		at += o->items[i].tag_count;
+	for (size_t i = 0; i < links->count; i++) {
+		links->items[i].tags = at;
+		at += links->items[i].tag_count;
 	}
 }
 
@@ -244,7 +248,8 @@ static size_t put_question(struct buf *q, const char *const *codes,
 	buf_puts(q, "SELECT code, link_id, "
 		    "toUnixTimestamp64Milli(min(created_at)) AS created, "
 		    "argMax(account, version), argMax(owner, version), "
-		    "argMax(campaign, version), "
+		    "argMax(campaign, version), argMax(domain, version), "
+		    "any(space), "
 		    "arrayStringConcat(argMax(tags, version), '\x1f') "
 		    "FROM links WHERE code IN (");
 	for (; i < count && asked < CODES_A_QUERY; i++) {
@@ -259,71 +264,75 @@ static size_t put_question(struct buf *q, const char *const *codes,
 	return i;
 }
 
-static int query_code_owners(struct owners *o, struct clickhouse *ch,
-			     struct buf *question, struct error *err)
+static int query_code_links(struct code_links *links, struct clickhouse *ch,
+			    struct buf *question, struct error *err)
 {
 	static const struct clickhouse_param params[] = {
 		{"max_query_size", "16777216"}, {NULL, NULL}};
-	struct buf *answer = &o->answers[o->answer_count++];
+	struct buf *answer = &links->answers[links->answer_count++];
 	const char *sql = buf_cstr(question);
 
 	if (!sql)
 		return error_set_nomem(err);
 	if (clickhouse_query(ch, sql, params, answer, err) < 0 ||
-	    clickhouse_rows_of(answer, "snnssss", take_row, o, err) < 0)
+	    clickhouse_rows_of(answer, "snnssssss", take_row, links, err) < 0)
 		return error_wrap(err, "links");
 	return 0;
 }
 
 /* Queries the archive for `codes`, which it sorts; repeated codes are queried
  * once, invalid ones never. */
-static int owners_find(struct owners *o, struct clickhouse *ch,
-		       const char **codes, size_t count, struct error *err)
+static int code_links_find(struct code_links *links, struct clickhouse *ch,
+			   const char **codes, size_t count, struct error *err)
 {
 	struct buf question = {0};
 	int status = 0;
 
-	owners_release(o);
+	code_links_release(links);
 	/* Each query except the last has as many codes as possible. */
-	o->answers = calloc(count / CODES_A_QUERY + 1, sizeof(*o->answers));
-	if (!o->answers)
+	links->answers =
+		calloc(count / CODES_A_QUERY + 1, sizeof(*links->answers));
+	if (!links->answers)
 		return error_set_nomem(err);
 	qsort(codes, count, sizeof(*codes), compare_codes);
 	for (size_t at = 0, asked; status == 0 && at < count;) {
 		at += put_question(&question, codes + at, count - at, &asked);
 		if (asked)
-			status = query_code_owners(o, ch, &question, err);
+			status = query_code_links(links, ch, &question, err);
 	}
 	buf_free(&question);
 	if (status < 0)
-		owners_release(o);
+		code_links_release(links);
 	else
-		place_tags(o);
+		place_tags(links);
 	return status;
 }
 
-/* Returns the owner of `code` at that time; NULL: none. */
-static const struct owner *owners_at(const struct owners *o, const char *code,
-				     int64_t time_ms)
+/* Returns the link that had `code` at that time; NULL: none. */
+static const struct code_link *code_links_at(const struct code_links *links,
+					     const char *code, int64_t time_ms)
 {
-	size_t low = 0, high = o->count;
+	size_t low = 0, high = links->count;
 
 	/* Search the first item with a later code, or with this code and too
 	 * late. */
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		int order = strcmp(o->items[mid].code, code);
+		int order = strcmp(links->items[mid].code, code);
 
 		if (order < 0 ||
-		    (order == 0 && o->items[mid].created_ms <= time_ms))
+		    (order == 0 && links->items[mid].created_ms <= time_ms))
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (!low || strcmp(o->items[low - 1].code, code) != 0)
+	if (!low || strcmp(links->items[low - 1].code, code) != 0)
 		return NULL;
-	return &o->items[low - 1];
+	return &links->items[low - 1];
 }
+
+/* --- links of the clicks ---------------------------------------------------
+ */
 
 static bool has_link(const Shortloop__Click *c)
 {
@@ -339,26 +348,57 @@ static char *copy_archive_text(struct arena *arena, const char *text)
 	return copy ? strcpy(copy, text) : NULL;
 }
 
-static void set_click_owner(struct arena *arena, Shortloop__Click *c,
-			    const struct owner *o)
+static void set_click_link(struct arena *arena, Shortloop__Click *c,
+			   const struct code_link *link)
 {
-	c->link_id = o->link_id;
-	c->account = copy_archive_text(arena, o->account);
-	c->owner = copy_archive_text(arena, o->owner);
-	c->campaign = copy_archive_text(arena, o->campaign);
-	if (!o->tag_count)
+	c->link_id = link->link_id;
+	c->account = copy_archive_text(arena, link->account);
+	c->owner = copy_archive_text(arena, link->owner);
+	c->campaign = copy_archive_text(arena, link->campaign);
+	if (!link->tag_count)
 		return;
-	c->tags = arena_alloc(arena, o->tag_count * sizeof(*c->tags));
-	c->n_tags = c->tags ? o->tag_count : 0;
+	c->tags = arena_alloc(arena, link->tag_count * sizeof(*c->tags));
+	c->n_tags = c->tags ? link->tag_count : 0;
 	for (size_t i = 0; i < c->n_tags; i++)
-		c->tags[i] = copy_archive_text(arena, o->tags[i]);
+		c->tags[i] = copy_archive_text(arena, link->tags[i]);
 }
 
-int import_batch_find_owners(struct import_batch *b, struct clickhouse *ch,
-			     struct error *err)
+/* A line without a host is one of the link's own domain. */
+static bool is_of_domain(const Shortloop__Click *c,
+			 const struct code_link *link,
+			 const struct domains *domains)
+{
+	const struct http_slice host = {c->domain, strlen(c->domain)};
+	const struct link_domain *domain =
+		domains_by_host(domains, host.data, host.len);
+
+	return !host.len ||
+	       visit_rule_shows_link(domain ? domain : domains_default(domains),
+				     link->space, link->domain, host);
+}
+
+static void find_click_link(struct import_batch *b, Shortloop__Click *c,
+			    const struct code_links *links,
+			    const struct domains *domains)
+{
+	const struct code_link *link;
+
+	if (!has_link(c))
+		return;
+	link = code_links_at(links, c->code, (int64_t)c->time_ms);
+	if (!link)
+		return;
+	if (is_of_domain(c, link, domains))
+		set_click_link(&b->arena, c, link);
+	else if (!b->misplaced++)
+		b->first_misplaced = c;
+}
+
+int import_batch_find_links(struct import_batch *b, struct clickhouse *ch,
+			    const struct domains *domains, struct error *err)
 {
 	const char **codes = malloc((b->count + 1) * sizeof(*codes));
-	struct owners owners = {0};
+	struct code_links links = {0};
 	size_t count = 0;
 	int status;
 
@@ -367,16 +407,11 @@ int import_batch_find_owners(struct import_batch *b, struct clickhouse *ch,
 	for (size_t i = 0; i < b->count; i++)
 		if (has_link(&b->clicks[i].click))
 			codes[count++] = b->clicks[i].click.code;
-	status = owners_find(&owners, ch, codes, count, err);
-	for (size_t i = 0; status == 0 && i < b->count; i++) {
-		Shortloop__Click *c = &b->clicks[i].click;
-		const struct owner *o =
-			owners_at(&owners, c->code, (int64_t)c->time_ms);
-
-		if (o && has_link(c))
-			set_click_owner(&b->arena, c, o);
-	}
-	owners_release(&owners);
+	status = code_links_find(&links, ch, codes, count, err);
+	b->misplaced = 0;
+	for (size_t i = 0; status == 0 && i < b->count; i++)
+		find_click_link(b, &b->clicks[i].click, &links, domains);
+	code_links_release(&links);
 	free(codes);
 	if (status == 0 && b->arena.failed)
 		status = error_set_nomem(err);

@@ -16,6 +16,8 @@
 #include "collector/tools/import/journal.h"
 #include "collector/tools/import/visit_click.h"
 #include "common/arena.h"
+#include "common/clickhouse/clickhouse.h"
+#include "linkstore/domains.h"
 
 enum {
 	/* Limit of UTC days in a batch: each becomes a part of the table. */
@@ -43,6 +45,9 @@ struct import_batch {
 	struct batch batch; /* the rows to insert */
 	/* Number of rows left out because they are stored. */
 	uint64_t stored;
+	/* Number of clicks whose code is a link's under other hosts only. */
+	uint64_t misplaced;
+	const Shortloop__Click *first_misplaced;
 };
 
 void import_batch_release(struct import_batch *b);
@@ -68,9 +73,10 @@ struct import_batch_limits {
 bool import_batch_is_full(const struct import_batch *b,
 			  const struct import_batch_limits *max);
 
-/* Sets the owners of the clicks' links.  Queries ClickHouse. */
-int import_batch_find_owners(struct import_batch *b, struct clickhouse *ch,
-			     struct error *err);
+/* Sets the links of the clicks, except those that the redirector would not show
+ * under the host of the line.  Queries ClickHouse. */
+int import_batch_find_links(struct import_batch *b, struct clickhouse *ch,
+			    const struct domains *domains, struct error *err);
 
 /* Makes b->batch from the clicks, without those that are stored already. */
 int import_batch_build(struct import_batch *b, struct enricher *enricher,

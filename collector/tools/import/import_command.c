@@ -21,14 +21,17 @@
 #include "collector/tools/line_reader.h"
 #include "common/app/app.h"
 #include "common/clock.h"
+#include "common/drop_const.h"
 #include "common/error.h"
+#include "linkstore/domains.h"
 
 /* --- import of logs, one after another ------------------------------------ */
 
 struct import_options {
 	struct visit_rules rules; /* event_id is filled per log */
 	struct access_rules access;
-	struct network_list *proxies; /* for `access`; NULL: unknown */
+	struct domains_config domains; /* only `file`, NULL: not given */
+	struct network_list *proxies;  /* for `access`; NULL: unknown */
 	/* NULL: found by the first lines of the log. */
 	const char *identity;
 	FILE *rejects; /* NULL: none */
@@ -47,6 +50,7 @@ enum {
 struct importer {
 	struct app *app;
 	const struct import_options *options;
+	struct domains *domains;
 	struct collector_settings settings; /* with the epoch of imports */
 	struct import_batch_limits limits;
 	struct access_format *format;
@@ -89,8 +93,29 @@ static void importer_free(struct importer *im)
 	access_format_free(im->format);
 	enricher_free(im->enricher);
 	inserter_free(im->inserter);
+	domains_free(im->domains);
 	import_batch_release(&im->batch);
 	free(im);
+}
+
+/* Returns the domains of a file, or else those of the configuration. */
+static struct domains *open_domains(const struct domains_config *config,
+				    const struct domains_config *file,
+				    struct error *err)
+{
+	struct domains *domains;
+
+	if (!file->file && config->shared) {
+		error_set(err, ERROR_USAGE,
+			  "domains.shared: the domains are in Redis, where an "
+			  "import does not read them: --domains FILE (the "
+			  "output of allocator domains show)");
+		return NULL;
+	}
+	domains = domains_open(file->file ? file : config, NULL, NULL, err);
+	if (!domains && file->file)
+		error_wrap(err, "--domains");
+	return domains;
 }
 
 /* All arguments must outlive it, except `format`, which it owns from now on,
@@ -117,9 +142,12 @@ static struct importer *importer_new(struct app *app,
 		goto fail;
 	if (options->dry_run)
 		return im;
-	im->enricher = enricher_new(&im->settings, err);
+	im->domains = open_domains(&config->domains, &options->domains, err);
+	if (im->domains)
+		im->enricher = enricher_new(&im->settings, err);
 	if (im->enricher)
-		im->inserter = inserter_new(app, config, options->wait_ms, err);
+		im->inserter = inserter_new(app, config, im->domains,
+					    options->wait_ms, err);
 	if (im->inserter)
 		return im;
 fail:
@@ -224,6 +252,10 @@ static int send_batch(struct importer *im, struct error *err)
 				  im->stats.file, err) < 0)
 			return -1;
 		im->stats.stored += b->stored;
+		if (b->misplaced)
+			import_stats_misplaced(&im->stats, b->misplaced,
+					       b->first_misplaced->domain,
+					       b->first_misplaced->code);
 	}
 	im->state.pending = false;
 	import_batch_reset(b);
@@ -475,6 +507,8 @@ static int read_options(struct app *app, struct import_options *o,
 			  .domain = app_option_value(app, "domain"),
 			  .edge = option_or_fallback(app, "edge", "import"),
 			  .pass_path = app_option_value(app, "pass-path")},
+		.domains = {.file = drop_const(
+				    app_option_value(app, "domains"))},
 		.identity = app_option_value(app, "identity"),
 		.force = app_option_value(app, "force") != NULL,
 		.dry_run = app_option_value(app, "dry-run") != NULL,

@@ -64,6 +64,17 @@ void import_stats_no_code(struct import_stats *s,
 	keep_example(s->path_example, visit->path);
 }
 
+void import_stats_misplaced(struct import_stats *s, uint64_t count,
+			    const char *host, const char *code)
+{
+	char text[IMPORT_STATS_EXAMPLE_MAX];
+
+	snprintf(text, sizeof(text), "%s/%s", host, code);
+	s->misplaced += count;
+	keep_example(s->misplaced_example,
+		     (struct access_text){text, strlen(text)});
+}
+
 /* --- refusals ------------------------------------------------------------- */
 
 static int refuse_import(struct import_stats *s, struct error *err,
@@ -194,6 +205,14 @@ static void report_elsewhere(const struct import_stats *s)
 		       s->no_code, s->path_example);
 }
 
+static void report_misplaced(const struct import_stats *s)
+{
+	if (s->misplaced)
+		printf("  %" PRIu64 " name a link of another domain, as %s: "
+		       "they are clicks of no link\n",
+		       s->misplaced, s->misplaced_example);
+}
+
 void import_stats_report(struct import_stats *s, const char *format,
 			 const char *topic, const char *unknown)
 {
@@ -210,6 +229,7 @@ void import_stats_report(struct import_stats *s, const char *format,
 	print_count(s->before, "had been imported before");
 	print_count(s->stored, "had been stored by an import that was ended");
 	report_elsewhere(s);
+	report_misplaced(s);
 	print_count(s->blank, "are blank");
 	print_count(s->remarks, "are about the log");
 	report_unreadable(s);

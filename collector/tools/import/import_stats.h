@@ -32,6 +32,7 @@ struct import_stats {
 	uint64_t no_address; /* clicks without an address */
 	uint64_t no_agent;   /* clicks without a user agent */
 	uint64_t odd_client; /* clicks whose forwarded client is no address */
+	uint64_t misplaced;  /* clicks under a host that is not the link's */
 	uint64_t blank;
 	uint64_t remarks; /* lines about the log */
 	uint64_t unreadable;
@@ -47,6 +48,7 @@ struct import_stats {
 	/* The first example of each kind, as printable text. */
 	char odd_example[IMPORT_STATS_EXAMPLE_MAX];
 	char path_example[IMPORT_STATS_EXAMPLE_MAX];
+	char misplaced_example[IMPORT_STATS_EXAMPLE_MAX];
 	FILE *rejects; /* the caller's; NULL: none */
 
 	struct log *log;
@@ -63,6 +65,11 @@ void import_stats_click(struct import_stats *s,
 			const struct access_visit *visit);
 void import_stats_no_code(struct import_stats *s,
 			  const struct access_visit *visit);
+
+/* Counts clicks whose code is a link's under other hosts only; the first was
+ * for this host and code. */
+void import_stats_misplaced(struct import_stats *s, uint64_t count,
+			    const char *host, const char *code);
 
 /* Returns ERROR_INPUT when the import would be wrong: there are no clicks, or
  * no click has an address, or none has a user agent. */

@@ -21,6 +21,7 @@ enum {
 struct inserter {
 	struct app *app;
 	const struct collector_config *config;
+	const struct domains *domains;
 	int64_t wait_ms;
 	struct journal journal;
 	struct sink *sink;
@@ -42,7 +43,8 @@ static void name_host(struct inserter *ins)
 
 struct inserter *inserter_new(struct app *app,
 			      const struct collector_config *config,
-			      int64_t wait_ms, struct error *err)
+			      const struct domains *domains, int64_t wait_ms,
+			      struct error *err)
 {
 	struct inserter *ins = calloc(1, sizeof(*ins));
 	int64_t now = clock_monotonic_ms();
@@ -53,6 +55,7 @@ struct inserter *inserter_new(struct app *app,
 	}
 	ins->app = app;
 	ins->config = config;
+	ins->domains = domains;
 	ins->wait_ms = wait_ms;
 	name_host(ins);
 	insert_rate_init(&ins->insert_rate,
@@ -322,7 +325,7 @@ static int look_up(struct inserter *ins, struct import_batch *b,
 	if (forgotten_load(ins->journal.ch, &known, &list, err) < 0 ||
 	    enricher_forget(enricher, list, err) < 0)
 		return -1;
-	return import_batch_find_owners(b, ins->journal.ch, err);
+	return import_batch_find_links(b, ins->journal.ch, ins->domains, err);
 }
 
 int inserter_send(struct inserter *ins, struct import_batch *b,

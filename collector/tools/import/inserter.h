@@ -21,10 +21,12 @@ enum {
 
 struct inserter;
 
-/* `wait_ms`: how long a server may be away. */
+/* `domains` say which links a line's host shows.  `wait_ms`: how long a server
+ * may be away. */
 struct inserter *inserter_new(struct app *app,
 			      const struct collector_config *config,
-			      int64_t wait_ms, struct error *err);
+			      const struct domains *domains, int64_t wait_ms,
+			      struct error *err);
 void inserter_free(struct inserter *ins); /* NULL accepted */
 
 /* Finds out which log it is, and where its import goes on.  The log is found by

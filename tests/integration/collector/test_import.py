@@ -83,12 +83,12 @@ def importer(workdir, base_config):
         f"{part}_parsers:\n  - regex: '(Chrome)/(\\d+)'\n"
         for part in ("user_agent", "os", "device")))
 
-    def make(url=None, robots=None, **own):
+    def make(url=None, robots=None, domains=None, **own):
         server = base_config["clickhouse"]
         path = workdir / ("proxied.yaml" if url else "collector.yaml")
         path.write_text(yaml.safe_dump({
             "clickhouse": {**server, "url": url or server["url"]},
-            "robots": robots or {},
+            "robots": robots or {}, "domains": domains or {},
             "collector": {"ua_rules": str(rules), **own}}))
         return Importer(path)
     return make
@@ -175,6 +175,83 @@ def test_a_code_is_its_owners_of_that_time(tables, importer, log):
                                    "ORDER BY offset")] == [
         (0, "", []), (11, "ann", ["a", "b"]), (12, "bert", ["a", "b"]),
         (12, "bert", ["a", "b"]), (0, "", []), (0, "", [])]
+
+
+# Under these, as under a redirector of them: {host: the links that it shows}.
+DOMAINS = {"default": "main", "list": [
+    {"name": "main", "hosts": ["sho.rt", "www.sho.rt"]},
+    {"name": "promo", "hosts": ["promo.example"], "accounts": ["crm"]},
+    {"name": "small", "hosts": ["small.example"], "spaces": ["s7"]}]}
+SHOWN = {"sho.rt": ["free", "main", "wide"], "WWW.sho.rt:443": ["free", "main", "wide"],
+         "promo.example": ["promo"], "small.example": ["tiny"],
+         "unknown.example": ["free", "main", "wide"],
+         "-": ["free", "main", "promo", "tiny", "wide"]}
+# {code: (domain, space)}
+BOUND = {"free": ("", "s7"), "main": ("main", "s7"), "promo": ("promo", "s7"),
+         "tiny": ("small", "s7"), "wide": ("", "hash")}
+
+
+def make_bound_links(tables):
+    tables.query("INSERT INTO links FORMAT JSONEachRow", "\n".join(json.dumps({
+        "code": code, "link_id": number, "version": 1, "domain": domain, "space": space,
+        "created_at": datetime64(START * 1000 - 1), "url": "https://x.example/",
+        "owner": f"of-{code}"}) for number, (code, (domain, space)) in enumerate(
+            [*BOUND.items(), ("vast", ("small", "hash"))], 1)).encode())
+
+
+def codes_with_link(tables):
+    found = {}
+    for row in tables.rows("SELECT domain, code, owner FROM clicks WHERE link_id != 0 "
+                           "ORDER BY code"):
+        assert row["owner"] == f"of-{row['code']}"
+        found.setdefault(row["domain"], []).append(row["code"])
+    return found
+
+
+def visits_under_all_hosts():
+    return [f"{host} {line(path=f'/{code}')}" for host in SHOWN
+            for code in [*BOUND, "vast"]]
+
+
+def as_redirectors_show(shown):
+    """A space that the domain does not have is shown nowhere but without a host."""
+    merged = {}
+    for host, codes in shown.items():
+        name = "" if host == "-" else host.lower().partition(":")[0]
+        merged[name] = codes + (["vast"] if host == "-" else [])
+    return {name: sorted(codes) for name, codes in merged.items()}
+
+
+def test_a_host_has_the_links_that_it_shows(tables, importer, log):
+    make_bound_links(tables)
+    out = importer(domains=DOMAINS)(log(visits_under_all_hosts()), "--format", "vhost")
+    assert codes_with_link(tables) == as_redirectors_show(SHOWN)
+    assert "19 name a link of another domain, as sho.rt/promo: they are clicks of " \
+           "no link" in out
+
+
+def test_without_domains_a_links_domain_is_a_host(tables, importer, log):
+    tables.query("INSERT INTO links FORMAT JSONEachRow", json.dumps({
+        "code": "abc", "link_id": 7, "version": 1, "domain": "go.example",
+        "created_at": datetime64(START * 1000 - 1), "owner": "of-abc"}).encode())
+    importer()(log([f"{host} {line()}" for host in (
+        "go.example", "GO.example:80", "evil.example", "-")]), "--format", "vhost")
+    assert codes_with_link(tables) == {"go.example": ["abc"] * 2, "": ["abc"]}
+
+
+def test_domains_in_redis_are_given_as_a_file(tables, importer, log, workdir):
+    shared = importer(domains={"shared": True})
+    lines = log([f"sho.rt {line(path='/promo')}", f"promo.example {line(path='/promo')}"])
+    shared(lines, "--format", "vhost", expect=64)
+    assert "--domains FILE (the output of allocator domains show)" in shared.err
+    domains = workdir / "domains.yaml"
+    domains.write_text("domains: [")
+    shared(lines, "--format", "vhost", "--domains", domains, expect=78)
+    assert f"--domains: domains.file: {domains}" in shared.err
+    domains.write_text(yaml.safe_dump({"domains": DOMAINS}))
+    make_bound_links(tables)
+    shared(lines, "--format", "vhost", "--domains", domains)
+    assert codes_with_link(tables) == {"promo.example": ["promo"]}
 
 
 def codes_of(tables):
