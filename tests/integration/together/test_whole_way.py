@@ -26,12 +26,14 @@ class Stack:
         self.allocator = allocator
         self.redirector = redirector
         self.aggregator = aggregator
+        self.created = 0
 
     def create(self, url, ttl):
         answer = requests.post(
             self.allocator.url + "/v1/links", json={"url": url, "ttl": ttl},
             headers={"Authorization": f"Bearer {API_KEY}"}, timeout=60)
         assert answer.status_code == 201, answer.text
+        self.created += 1
         return answer.json()
 
     def visit(self, link):
@@ -57,6 +59,18 @@ class Stack:
 
     def becomes(self, code, *lives):
         eventually(lambda: self.history(code) == list(lives), what=f"{code} is {lives}")
+
+    def counts_creations(self):
+        """Returns whether each link is counted that was created, also with a code that
+        another had before."""
+        quarter = 900
+        at = int(time.time()) // quarter * quarter
+        answer = requests.get(
+            self.aggregator.url + "/v1/creations", timeout=60, params={
+                "from": rfc3339(at - 8 * quarter), "to": rfc3339(at + quarter),
+                "interval": "total", "group_by": "source"}).json()
+        assert answer["total"]["links"] <= self.created
+        return answer["groups"] == [{"value": "single", "links": self.created}]
 
     def counted(self, link, clicks):
         """Waits until this many clicks of a link are counted, then checks that there
@@ -155,6 +169,7 @@ def test_a_code_gets_a_new_owner_and_nothing_of_the_old_one(stack, space,
     assert told["total"]["events"] == 4
     assert {g["value"]: (g["events"], g["clicks"]) for g in told["groups"]} == {
         "redirected": (3, 3), "expired": (1, 0)}
+    eventually(stack.counts_creations, what="all links counted as created")
 
 
 def test_visits_keep_a_link_alive_in_lists(stack, space, clickhouse):
