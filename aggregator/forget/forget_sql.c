@@ -344,6 +344,7 @@ static void put_state_has(struct buf *sql, const struct forget_list *list,
 	static const char text[] =
 #include "aggregator/sql/parts/state_has_visitor.sql.inc"
 		;
+	static const char *const states[] = {"people", "others"};
 	struct buf identities = {0}, untils = {0};
 
 	if (!count_entries(list, VISITORS)) {
@@ -352,13 +353,18 @@ static void put_state_has(struct buf *sql, const struct forget_list *list,
 	}
 	put_identities(&identities, list);
 	put_untils(&untils, list, CLOCK_SECOND, CLOCKS_AHEAD);
-	const struct statement_blank blanks[] = {
-		{"time", time},
-		{"identities", statement_piece(sql, &identities)},
-		{"untils", statement_piece(sql, &untils)},
-		{NULL, NULL}};
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		const struct statement_blank blanks[] = {
+			{"time", time},
+			{"identities", statement_piece(sql, &identities)},
+			{"untils", statement_piece(sql, &untils)},
+			{"state", states[i]},
+			{NULL, NULL}};
 
-	statement_put(sql, text, blanks);
+		buf_puts(sql, i ? " OR " : "(");
+		statement_put(sql, text, blanks);
+	}
+	buf_putc(sql, ')');
 	buf_free(&identities);
 	buf_free(&untils);
 }

@@ -10,5 +10,4 @@ IN PARTITION ID '@partition@'
 WHERE has(if(span = 3600, CAST(@hours@, 'Array(UInt32)'), [toUInt32(@day@)]),
         toUInt32(span_start))
   AND NOT emptied
-  AND finalizeAggregation(visitors) > 0
   AND @has_visitor@

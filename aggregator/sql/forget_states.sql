@@ -8,5 +8,4 @@ UPDATE
 IN PARTITION ID '@partition@'
 WHERE toUInt32(hour) IN @hours@
   AND NOT emptied
-  AND finalizeAggregation(visitors) > 0
   AND @has_visitor@

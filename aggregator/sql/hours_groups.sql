@@ -1,7 +1,7 @@
 -- @keys@: toString(country) AS v1,
 -- @names@: grouping(v1) = 0, 'country',
 -- @values@: grouping(v1) = 0, v1,
--- @states@: , uniqCombined64StateIf(14)(ip, outcome = 'redirected') AS s0
+-- @states@: , uniqCombinedStateIf(14)(link_id, outcome = 'redirected') AS s0
 -- @rows@: clicks
 -- @added@: AND offset >= 10
 -- @sets@: (h, quarter), (h, quarter, v1)

@@ -1,7 +1,7 @@
 SELECT dimension, hour, {attempt:UInt64}, slot, '', true, sum(events), sum(clicks), sum(bots),
-    sum(prefetches), uniqCombined64MergeState(14)(visitors),
-    uniqCombined64MergeState(14)(ips), uniqCombined64MergeState(14)(human_visitors),
-    uniqCombined64MergeState(14)(human_ips), false
+    sum(prefetches), uniqCombinedMergeState(14)(people),
+    uniqCombinedMergeState(14)(others), uniqCombinedMergeState(14)(people_ips),
+    uniqCombinedMergeState(14)(others_ips), false
 FROM stats_hourly
 WHERE rest
   AND

@@ -1,5 +1,5 @@
 INSERT INTO stats_spans (dimension, span, span_start, attempt, value, rest, events, clicks,
-    bots, prefetches, visitors, ips, human_visitors, human_ips, emptied)
+    bots, prefetches, people, others, people_ips, others_ips, emptied)
 SELECT dimension, 86400, toDateTime({start:UInt32}, 'UTC'), {attempt:UInt64}, value, rest,
     -- include: aggregator/sql/parts/sums_of_slots.sql
 FROM

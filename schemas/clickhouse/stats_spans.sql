@@ -19,10 +19,11 @@ CREATE TABLE IF NOT EXISTS stats_spans
     clicks         UInt64,
     bots           UInt64,
     prefetches     UInt64,
-    visitors       AggregateFunction(uniqCombined64(14), FixedString(20)),
-    ips            AggregateFunction(uniqCombined64(14), IPv6),
-    human_visitors AggregateFunction(uniqCombined64(14), FixedString(20)),
-    human_ips      AggregateFunction(uniqCombined64(14), IPv6),
+    -- Visitors of clicks by people, and of all other clicks.
+    people         AggregateFunction(uniqCombined(14), UInt64) CODEC(ZSTD),
+    others         AggregateFunction(uniqCombined(14), UInt64) CODEC(ZSTD),
+    people_ips     AggregateFunction(uniqCombined(14), UInt64) CODEC(ZSTD),
+    others_ips     AggregateFunction(uniqCombined(14), UInt64) CODEC(ZSTD),
     emptied        Bool
 )
 ENGINE = MergeTree

@@ -7,11 +7,12 @@
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/statement.h"
 
-/* The states that count for visitors; none are kept for robots alone. */
+/* The states that count for visitors. */
 static const char *const states[] = {
-	[BOTS_EXCLUDE] = ", human_visitors AS vi, human_ips AS ad",
-	[BOTS_INCLUDE] = ", visitors AS vi, ips AS ad",
-	[BOTS_ONLY] = NULL,
+	[BOTS_EXCLUDE] = ", people AS vi, people_ips AS ad",
+	[BOTS_INCLUDE] =
+		", people + others AS vi, people_ips + others_ips AS ad",
+	[BOTS_ONLY] = ", others AS vi, others_ips AS ad",
 };
 
 /* --- sources ----------------------------------------------------------------

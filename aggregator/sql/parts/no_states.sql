@@ -1,5 +1,5 @@
 emptied = true,
-    visitors = arrayReduce('uniqCombined64State(14)', CAST([], 'Array(FixedString(20))')),
-    human_visitors = arrayReduce('uniqCombined64State(14)', CAST([], 'Array(FixedString(20))')),
-    ips = arrayReduce('uniqCombined64State(14)', CAST([], 'Array(IPv6)')),
-    human_ips = arrayReduce('uniqCombined64State(14)', CAST([], 'Array(IPv6)'))
+    people = arrayReduce('uniqCombinedState(14)', CAST([], 'Array(UInt64)')),
+    others = arrayReduce('uniqCombinedState(14)', CAST([], 'Array(UInt64)')),
+    people_ips = arrayReduce('uniqCombinedState(14)', CAST([], 'Array(UInt64)')),
+    others_ips = arrayReduce('uniqCombinedState(14)', CAST([], 'Array(UInt64)'))

@@ -1,4 +1,4 @@
--- @states@: , human_visitors AS vi, human_ips AS ad
+-- @states@: , people AS vi, people_ips AS ad
 -- @dimension@: total
 -- @span@: 86400
 -- @which@: NOT rest

@@ -1,4 +1,4 @@
--- @states@: , human_visitors AS vi, human_ips AS ad
+-- @states@: , people AS vi, people_ips AS ad
 -- @hours@: include aggregator/sql/parts/looked_up_hours.sql
 -- @days@: AND has({value_days:Array(UInt32)}, toUInt32(toStartOfDay(slot)))
 -- @which@: NOT rest

@@ -1,9 +1,12 @@
 -- @time@: slot
 -- @identities@: toFixedString(unhex('00'), 20)
 -- @untils@: toInt64(1)
-arrayExists((x, u) -> toUnixTimestamp(@time@) <= u
+-- @state@: people
+arrayExists((unique_identity, u) -> toUnixTimestamp(@time@) <= u
         AND finalizeAggregation(
-            arrayReduce('uniqCombined64MergeState(14)',
-                [visitors, initializeAggregation('uniqCombined64State(14)', x)]))
-            = finalizeAggregation(visitors),
+            arrayReduce('uniqCombinedMergeState(14)', [@state@,
+                initializeAggregation('uniqCombinedState(14)',
+                    -- include: aggregator/sql/parts/hash_of_visitor.sql
+                    )]))
+            = finalizeAggregation(@state@),
     [@identities@], [@untils@])

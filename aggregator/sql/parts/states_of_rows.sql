@@ -1,3 +1,7 @@
 -- @condition@: include aggregator/sql/parts/is_human.sql
-, uniqCombined64StateIf(14)(unique_identity, @condition@) AS vi,
-    uniqCombined64StateIf(14)(ip, @condition@) AS ad
+, uniqCombinedStateIf(14)(
+    -- include: aggregator/sql/parts/hash_of_visitor.sql
+    , @condition@) AS vi,
+    uniqCombinedStateIf(14)(
+    -- include: aggregator/sql/parts/hash_of_address.sql
+    , @condition@) AS ad

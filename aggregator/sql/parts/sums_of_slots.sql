@@ -1,3 +1,3 @@
-sum(events), sum(clicks), sum(bots), sum(prefetches), uniqCombined64MergeState(14)(visitors),
-uniqCombined64MergeState(14)(ips), uniqCombined64MergeState(14)(human_visitors),
-uniqCombined64MergeState(14)(human_ips), max(emptied)
+sum(events), sum(clicks), sum(bots), sum(prefetches), uniqCombinedMergeState(14)(people),
+uniqCombinedMergeState(14)(others), uniqCombinedMergeState(14)(people_ips),
+uniqCombinedMergeState(14)(others_ips), max(emptied)

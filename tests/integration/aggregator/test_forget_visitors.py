@@ -114,12 +114,12 @@ def assert_nowhere(clickhouse, visitors):
             f"SELECT count() FROM {table} WHERE hasAny(arrayConcat(people, others), "
             f"arrayMap(v -> {digest}, [{said}]))")) == 0, table
     for visitor, table, column in itertools.product(
-            visitors, ("stats_hourly", "stats_spans"), ("visitors", "human_visitors")):
+            visitors, ("stats_hourly", "stats_spans"), ("people", "others")):
         assert int(clickhouse.value(
             f"SELECT countIf(finalizeAggregation({column}) > 0 AND "
-            "finalizeAggregation(arrayReduce('uniqCombined64MergeState(14)', "
-            f"[{column}, initializeAggregation('uniqCombined64State(14)', "
-            f"toFixedString('{visitor}', 20))])) = finalizeAggregation({column})) "
+            "finalizeAggregation(arrayReduce('uniqCombinedMergeState(14)', "
+            f"[{column}, initializeAggregation('uniqCombinedState(14)', "
+            f"cityHash64(toFixedString('{visitor}', 20)))])) = finalizeAggregation({column})) "
             f"FROM {table}")) == 0, (table, column)
 
 

@@ -104,10 +104,10 @@ static void an_hour_has_each_figure_of_its_rows(void **state)
 			"SELECT toUInt32(slot) - %" PRId64
 			" AS s, sum(events), sum(clicks), sum(bots), "
 			"sum(prefetches), "
-			"uniqCombined64Merge(14)(visitors), "
-			"uniqCombined64Merge(14)(ips), "
-			"uniqCombined64Merge(14)(human_visitors), "
-			"uniqCombined64Merge(14)(human_ips), any(value), "
+			"uniqCombinedMerge(14)(people + others), "
+			"uniqCombinedMerge(14)(people_ips + others_ips), "
+			"uniqCombinedMerge(14)(people), "
+			"uniqCombinedMerge(14)(people_ips), any(value), "
 			"any(rest), any(emptied) FROM stats_hourly "
 			"WHERE dimension = 'total' GROUP BY s ORDER BY s",
 			START),

@@ -196,9 +196,8 @@ static void hours_that_are_listed_are_counted_alike(void **state)
 	lists.hours = starts.data;
 	lists.hour_attempts = attempts.data;
 	total_sql_clicks(&sql, &q, &one, &from);
-	/* Visitors of robots are not kept by themselves. */
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists),
-			    "total\t0\t\t\t23\t22\t5\t2\t\\N\t\\N\n");
+			    "total\t0\t\t\t23\t22\t5\t2\t5\t2\n");
 	q.bots = BOTS_INCLUDE;
 	q.group_by[q.group_by_count++] = dimension_find("verdict");
 	total_sql_clicks(&sql, &q, &one, &from);
@@ -290,20 +289,20 @@ static void totals_have_rolled_days_and_hours(void **state)
 		START + DAY);
 	total_sql_clicks(&sql, &q, &buckets, &from);
 	snprintf(expected, sizeof(expected),
-		 "bucket\t%" PRId64 "\t\t\t323\t322\t5\t2\t\\N\t\\N\n"
-		 "bucket\t%" PRId64 "\t\t\t40\t21\t15\t4\t\\N\t\\N\n"
-		 "bucket\t%" PRId64 "\t\t\t6\t0\t0\t0\t\\N\t\\N\n"
-		 "total\t0\t\t\t369\t343\t20\t6\t\\N\t\\N\n",
+		 "bucket\t%" PRId64 "\t\t\t323\t322\t5\t2\t5\t2\n"
+		 "bucket\t%" PRId64 "\t\t\t40\t21\t15\t4\t0\t0\n"
+		 "bucket\t%" PRId64 "\t\t\t6\t0\t0\t0\t0\t0\n"
+		 "total\t0\t\t\t369\t343\t20\t6\t5\t2\n",
 		 START, START + DAY, START + 2 * DAY);
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists), expected);
 	/* The total by hours equals the total by days. */
 	buckets.starts[2] += HOUR;
 	total_sql_clicks(&sql, &q, &buckets, &from);
 	snprintf(expected, sizeof(expected),
-		 "bucket\t%" PRId64 "\t\t\t323\t322\t5\t2\t\\N\t\\N\n"
-		 "bucket\t%" PRId64 "\t\t\t41\t22\t16\t5\t\\N\t\\N\n"
-		 "bucket\t%" PRId64 "\t\t\t6\t0\t0\t0\t\\N\t\\N\n"
-		 "total\t0\t\t\t369\t343\t20\t6\t\\N\t\\N\n",
+		 "bucket\t%" PRId64 "\t\t\t323\t322\t5\t2\t5\t2\n"
+		 "bucket\t%" PRId64 "\t\t\t41\t22\t16\t5\t0\t0\n"
+		 "bucket\t%" PRId64 "\t\t\t6\t0\t0\t0\t0\t0\n"
+		 "total\t0\t\t\t369\t343\t20\t6\t5\t2\n",
 		 START, START + DAY, START + 2 * DAY + HOUR);
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists), expected);
 	/* Buckets within hours are counted by slots; the total stays the same.
@@ -311,10 +310,10 @@ static void totals_have_rolled_days_and_hours(void **state)
 	buckets.starts[2] += 900;
 	total_sql_clicks(&sql, &q, &buckets, &from);
 	snprintf(expected, sizeof(expected),
-		 "bucket\t%" PRId64 "\t\t\t323\t322\t5\t2\t\\N\t\\N\n"
-		 "bucket\t%" PRId64 "\t\t\t999\t0\t0\t0\t\\N\t\\N\n"
-		 "bucket\t%" PRId64 "\t\t\t6\t0\t0\t0\t\\N\t\\N\n"
-		 "total\t0\t\t\t369\t343\t20\t6\t\\N\t\\N\n",
+		 "bucket\t%" PRId64 "\t\t\t323\t322\t5\t2\t5\t2\n"
+		 "bucket\t%" PRId64 "\t\t\t999\t0\t0\t0\t0\t0\n"
+		 "bucket\t%" PRId64 "\t\t\t6\t0\t0\t0\t0\t0\n"
+		 "total\t0\t\t\t369\t343\t20\t6\t5\t2\n",
 		 START, START + DAY, START + 2 * DAY + HOUR + 900);
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists), expected);
 }
@@ -363,7 +362,7 @@ static void values_are_those_of_copied_days_and_rows(void **state)
 	total_sql_clicks(&sql, &q, &buckets, &from);
 	/* The total of the copied day equals the total of its hours. */
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists),
-			    GROUPS "total\t0\t\t\t396\t345\t21\t2\t\\N\t\\N\n");
+			    GROUPS "total\t0\t\t\t396\t345\t21\t2\t5\t3\n");
 }
 
 static void
@@ -388,7 +387,7 @@ the_total_beside_values_is_that_of_rolled_days_and_rows(void **state)
 	q.group_by[q.group_by_count++] = dimension_find("region");
 	total_sql_clicks(&sql, &q, &buckets, &from);
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists),
-			    GROUPS "total\t0\t\t\t386\t366\t36\t6\t\\N\t\\N\n");
+			    GROUPS "total\t0\t\t\t386\t366\t36\t6\t5\t3\n");
 }
 
 static void what_was_sent_twice_has_its_value_once(void **state)
@@ -412,7 +411,7 @@ static void what_was_sent_twice_has_its_value_once(void **state)
 	q.marked = true;
 	total_sql_clicks(&sql, &q, &buckets, &from);
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists),
-			    GROUPS "total\t0\t\t\t396\t345\t21\t2\t\\N\t\\N\n");
+			    GROUPS "total\t0\t\t\t396\t345\t21\t2\t5\t3\n");
 }
 
 /* No day is copied: the total beside the values has the visitors from rows. */

@@ -1,0 +1,1 @@
+cityHash64(unique_identity)
