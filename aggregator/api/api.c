@@ -12,6 +12,7 @@
 #include "aggregator/api/live/live.h"
 #include "aggregator/api/me.h"
 #include "aggregator/api/openapi.h"
+#include "aggregator/api/polls.h"
 #include "aggregator/api/problem.h"
 #include "aggregator/api/query_ender.h"
 #include "aggregator/api/slots.h"
@@ -75,6 +76,7 @@ struct router {
 	struct live *live;
 	struct clickhouse **connections; /* one per worker */
 	struct answer_cache *answers;
+	struct polls *polls;
 	struct redis_links *redis; /* NULL: no spaces are configured */
 	struct query_ender *ender;
 	struct slots *questions;
@@ -104,6 +106,7 @@ struct query_job {
 	size_t route;
 	struct access access; /* the caller's */
 	struct call call;
+	char *if_none_match; /* a copy, as `query`; may be NULL */
 	char *query; /* a copy: the request may be gone when a drain ends */
 	struct encoding_list accepted; /* accepted by the request */
 	enum encoding encoding;	       /* call.body's */
@@ -136,36 +139,65 @@ static bool slice_is(struct http_slice s, const char *text)
 	return s.len == strlen(text) && !memcmp(s.data, text, s.len);
 }
 
-/* `body` is encoded already; `etag` is that of the identity.  `quality` is the
- * call's. */
+#define FIELDS_MAX 16
+
+/* A list of header fields, ended by a NULL. */
+struct field_list {
+	struct http_field items[FIELDS_MAX + 1];
+	size_t count;
+};
+
+static void add_field(struct field_list *list, const char *name,
+		      const char *value)
+{
+	if (value && *value && list->count < FIELDS_MAX)
+		list->items[list->count++] = (struct http_field){name, value};
+}
+
+/* Adds what stays beside counts that have not changed. */
+static void add_fields_of_answer(struct field_list *list,
+				 const struct call *call)
+{
+	const struct csv_quality *quality = &call->quality;
+	const struct completeness *completeness = &call->completeness;
+	bool exact = !strcmp(quality->unique_error, "0");
+
+	add_field(list, "Complete-Until", completeness->until);
+	add_field(list, "Complete", completeness->complete);
+	add_field(list, "Waiting", completeness->waiting);
+	if (!*quality->unique_error)
+		return;
+	add_field(list, "Unique-Error", quality->unique_error);
+	add_field(list, "Approximate", exact ? "false" : "true");
+	add_field(list, "Lower-Bound", quality->lower_bound ? "true" : "false");
+}
+
+/* `body` is encoded already; `etag` is that of the identity.  `call` is NULL
+ * for a file. */
 static void reply_encoded_body(struct http_request *req, const char *type,
-			       const char *etag,
-			       const struct csv_quality *quality,
+			       const char *etag, const struct call *call,
 			       enum encoding encoding, const struct buf *body)
 {
 	char text[ENCODING_ETAG_MAX];
-	const char *unique_error = quality->unique_error;
-	bool exact = !strcmp(unique_error, "0");
-	const struct http_field fields[] = {
-		{"Content-Encoding", encoding_name(encoding)},
-		{"Content-Type", type},
-		{"ETag", encoding_etag(encoding, etag, text)},
-		{"Vary", "Accept-Encoding"},
-		{"Cache-Control", "no-cache"},
-		{"X-Content-Type-Options", "nosniff"},
-		{"Referrer-Policy", "no-referrer"},
-		{"Content-Security-Policy", CSP},
-		{*unique_error ? "Unique-Error" : NULL, unique_error},
-		{"Approximate", exact ? "false" : "true"},
-		{"Lower-Bound", quality->lower_bound ? "true" : "false"},
-		{NULL, NULL}};
+	struct field_list list = {.count = 0};
 
-	if (encoding_etag_matches(http_header_get(req, "If-None-Match"), etag))
-		http_reply(req, 304, fields + 2, NULL, 0);
-	else
-		http_reply(req, 200,
-			   encoding == ENCODING_IDENTITY ? fields + 1 : fields,
-			   body->data, body->len);
+	add_field(&list, "ETag", encoding_etag(encoding, etag, text));
+	add_field(&list, "Vary", "Accept-Encoding");
+	add_field(&list, "Cache-Control", "no-cache");
+	add_field(&list, "X-Content-Type-Options", "nosniff");
+	add_field(&list, "Referrer-Policy", "no-referrer");
+	add_field(&list, "Content-Security-Policy", CSP);
+	if (call)
+		add_fields_of_answer(&list, call);
+	if (encoding_etag_matches(http_header_get(req, "If-None-Match"),
+				  etag)) {
+		http_reply(req, 304, list.items, NULL, 0);
+		return;
+	}
+	add_field(&list, "Content-Type", type);
+	if (encoding != ENCODING_IDENTITY)
+		add_field(&list, "Content-Encoding", encoding_name(encoding));
+	http_reply(req, 200, list.items, body->data, body->len);
 }
 
 static void job_free(struct query_job *job)
@@ -173,6 +205,7 @@ static void job_free(struct query_job *job)
 	buf_free(&job->call.body);
 	if (job->has_slot)
 		slots_give_back(job->router->questions, job->access.who.name);
+	free(job->if_none_match);
 	free(job->query);
 	free(job);
 }
@@ -232,6 +265,24 @@ static int run_route(struct query_job *job)
 	return fn(call, &job->err);
 }
 
+/* Answers from memory that nothing has changed, or runs the route. */
+static int answer_question(struct query_job *job)
+{
+	struct http_slice etags = {
+		job->if_none_match,
+		job->if_none_match ? strlen(job->if_none_match) : 0};
+	struct poll poll;
+	int status;
+
+	polls_begin(&job->call, routes[job->route].name, &poll);
+	if (polls_answer(job->router->polls, &poll, etags, &job->call))
+		return 0;
+	status = run_route(job);
+	if (status == 0)
+		polls_keep(job->router->polls, &poll, &job->call);
+	return status;
+}
+
 static void job_run(void *arg, unsigned index)
 {
 	struct query_job *job = arg;
@@ -242,7 +293,7 @@ static void job_run(void *arg, unsigned index)
 
 	job->call.ch = job->router->connections[index];
 	clickhouse_set_task(job->call.ch, &job->task);
-	job->outcome = run_route(job);
+	job->outcome = answer_question(job);
 	if (job->outcome == 0)
 		job->outcome = encode_body(job);
 	clickhouse_set_task(job->call.ch, NULL);
@@ -263,8 +314,8 @@ static void job_done(void *arg)
 		reply_encoded_body(job->req,
 				   job->call.csv ? "text/csv; charset=utf-8"
 						 : "application/json",
-				   job->call.etag, &job->call.quality,
-				   job->encoding, &job->call.body);
+				   job->call.etag, &job->call, job->encoding,
+				   &job->call.body);
 	job_free(job);
 }
 
@@ -273,6 +324,7 @@ static struct query_job *job_new(struct router *router,
 				 const struct access *access)
 {
 	struct http_slice query = http_query(req), path = http_path(req);
+	struct http_slice etags = http_header_get(req, "If-None-Match");
 	struct query_job *job = calloc(1, sizeof(*job));
 	size_t fixed = strlen(routes[route].prefix);
 
@@ -300,6 +352,9 @@ static struct query_job *job_new(struct router *router,
 		free(job);
 		return NULL;
 	}
+	/* Without memory for it, the answer is made. */
+	if (etags.len)
+		job->if_none_match = strndup(etags.data, etags.len);
 	job->call.query = (struct http_slice){job->query, query.len};
 	if (routes[route].suffix) {
 		fixed += strlen(routes[route].suffix);
@@ -362,12 +417,11 @@ static bool route_matches(const struct route *r, struct http_slice path)
 static void reply_static(struct http_request *req,
 			 const struct static_file *file)
 {
-	static const struct csv_quality none;
 	struct encoding_list accepted = encoding_list_of(req);
 	enum encoding encoding;
 
 	if (static_file_choose(file, &accepted, &encoding))
-		reply_encoded_body(req, file->type, file->etag, &none, encoding,
+		reply_encoded_body(req, file->type, file->etag, NULL, encoding,
 				   &file->forms[encoding]);
 	else
 		problem_reply_not_acceptable(req);
@@ -397,8 +451,8 @@ static struct cors cors_of(const struct router *router)
 		.origins = &router->config->aggregator.cors_origins,
 		.methods = "GET, HEAD",
 		.headers = "Authorization, If-None-Match",
-		.exposed = "ETag, Retry-After, Unique-Error, Approximate, "
-			   "Lower-Bound",
+		.exposed = "ETag, Retry-After, Complete-Until, Complete, "
+			   "Waiting, Unique-Error, Approximate, Lower-Bound",
 	};
 }
 
@@ -528,6 +582,9 @@ static int open_questions(struct router *r, struct metrics *metrics,
 	r->answers = answer_cache_new(r->config->aggregator.answer_cache,
 				      metrics, err);
 	if (!r->answers)
+		return -1;
+	r->polls = polls_new(metrics, err);
+	if (!r->polls)
 		return -1;
 	r->ender =
 		query_ender_new(&r->config->clickhouse, r->log, metrics, err);
@@ -761,6 +818,7 @@ void api_free(struct api *api)
 	redis_links_free(r->redis);
 	query_ender_free(r->ender);
 	slots_free(r->questions);
+	polls_free(r->polls);
 	answer_cache_free(r->answers);
 	freshness_free(r->freshness);
 	api_keyring_free(r->keys);

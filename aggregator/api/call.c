@@ -32,10 +32,65 @@ static void set_etag(struct call *call, const char *revision)
 	snprintf(call->etag, sizeof(call->etag), "\"%.32s\"", revision);
 }
 
+static const char *bool_text(bool value)
+{
+	return value ? "true" : "false";
+}
+
+static const char *member_text(json_t *object, const char *name)
+{
+	json_t *member = json_object_get(object, name);
+
+	return json_is_boolean(member) ? bool_text(json_is_true(member)) : NULL;
+}
+
+/* Takes the headers from the members. */
+static void note_completeness(struct call *call, json_t *object)
+{
+	struct completeness *c = &call->completeness;
+	const char *until =
+		json_string_value(json_object_get(object, "complete_until"));
+
+	snprintf(c->until, sizeof(c->until), "%s", until ? until : "");
+	c->complete = member_text(object, "complete");
+	c->waiting = member_text(object, "waiting");
+}
+
+void call_set_completeness(struct call *call, int64_t until_ms, int64_t to,
+			   bool complete, bool waiting)
+{
+	struct completeness *c = &call->completeness;
+	int64_t end = to * CLOCK_SECOND;
+
+	*c->until = '\0';
+	if (until_ms)
+		rfc3339_format(until_ms < end ? until_ms : end, c->until);
+	c->complete = bool_text(complete);
+	c->waiting = bool_text(waiting);
+}
+
+/* Returns the text that the revision covers; NULL when out of memory. */
+static char *dump_counts(struct call *call, json_t *object)
+{
+	json_t *counts;
+	char *text;
+
+	if (!json_object_get(object, "complete_until"))
+		return json_dumps(object, JSON_FORMAT);
+	note_completeness(call, object);
+	counts = json_copy(object);
+	json_object_del(counts, "complete_until");
+	json_object_del(counts, "complete");
+	json_object_del(counts, "waiting");
+	text = counts ? json_dumps(counts, JSON_FORMAT) : NULL;
+	json_decref(counts);
+	return text;
+}
+
 static int write_json_body(struct call *call, json_t *object)
 {
 	char revision[40] = "";
-	char *text = json_dumps(object, JSON_FORMAT);
+	char *text = dump_counts(call, object);
 
 	if (!text)
 		return -1;

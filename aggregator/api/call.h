@@ -16,6 +16,7 @@
 #include "aggregator/api/published_days.h"
 #include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
+#include "common/clock.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
 
@@ -23,6 +24,21 @@
 struct csv_quality {
 	char unique_error[16]; /* "": it has no visitors */
 	bool lower_bound;
+};
+
+/* How far an answer is complete, for its headers: the ETag does not cover it.
+ */
+struct completeness {
+	char until[RFC3339_TEXT_MAX];	/* "": not known, or not said */
+	const char *complete, *waiting; /* "true", "false"; NULL: not said */
+};
+
+/* What completeness depends on, of answers that a poll may ask for again. */
+struct polled {
+	bool may_be;	  /* the answer may be remembered (poll_memo.h) */
+	bool of_rows;	  /* it has rows that are not settled yet */
+	int64_t from, to; /* what waits there is waited for; seconds */
+	int64_t until;	  /* the end of the range; seconds */
 };
 
 struct answer_cache;
@@ -44,6 +60,8 @@ struct call {
 	char etag[40];
 	bool csv;
 	struct csv_quality quality;
+	struct completeness completeness;
+	struct polled polled;
 };
 
 /* Returns -1 with ERROR_INPUT (400), ERROR_NOT_OWNER (403), ERROR_NOTFOUND
@@ -106,14 +124,21 @@ int call_now(void *arg, int64_t *ret_ms, struct error *err);
 
 /*
  * Ends an answer: adds the member "revision", a digest of all others, which is
- * also the ETag.  Takes the reference to `object`, which may be NULL (out of
- * memory).
+ * also the ETag.  It does not cover `complete_until`, and `complete` and
+ * `waiting` beside it: these become headers, and so an answer whose counts stay
+ * the same is a 304 while the watermark goes on.  Takes the reference to
+ * `object`, which may be NULL (out of memory).
  */
 int call_finish_json(struct call *call, json_t *object, struct error *err);
 
 /* Sets the headers that say what the members `unique_error`, `approximate` and
  * `lower_bound` say in JSON.  For CSV, before call_finish_csv. */
 void call_set_quality(struct call *call, double unique_error, bool lower_bound);
+
+/* Sets the headers that call_finish_json takes from the members; for CSV.
+ * `to`: the end of the range, in seconds. */
+void call_set_completeness(struct call *call, int64_t until_ms, int64_t to,
+			   bool complete, bool waiting);
 
 /* Ends an answer whose body is written: sets the ETag, which covers those
  * headers, too. */

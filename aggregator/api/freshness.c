@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "aggregator/settle/table_state.h"
 #include "aggregator/settle/waiting.h"
@@ -141,12 +142,39 @@ static void store_freshness(struct freshness *f, struct reading *r)
 	r->fresh.marks = NULL;
 }
 
+/* Returns a digest of the parts of the tables that answers are made of; 0: not
+ * known, for example without the right to read system.parts. */
+static uint64_t read_state(struct freshness *f)
+{
+	static const char sql[] =
+#include "aggregator/sql/state_of_tables.sql.inc"
+		;
+	uint64_t n[2] = {0};
+	struct error ignored = {0};
+
+	if (clickhouse_numbers(f->ch, sql, NULL, n, 2, &ignored) < 0 || !n[0])
+		return 0;
+	return n[1] ? n[1] : 1;
+}
+
+/* The rows of `settled` have marks of their own, without those of the
+ * watermark. */
+static uint64_t version_of(uint64_t state, uint64_t marks)
+{
+	const uint64_t both[] = {state, marks};
+
+	return state ? XXH3_64bits(both, sizeof(both)) | 1 : 0;
+}
+
 static int read_all(struct freshness *f, struct reading *ret,
 		    uint64_t *ret_marks, struct error *err)
 {
+	uint64_t state = read_state(f);
+
 	if (read_waiting_first(f, &ret->waiting, err) < 0 ||
 	    read_freshness(f, &ret->fresh, ret_marks, err) < 0)
 		return -1;
+	ret->fresh.version = version_of(state, *ret_marks);
 	/* Reading the days is half of the cost of a reading. */
 	ret->changed = !f->known || *ret_marks != f->marks;
 	return ret->changed ? copied_days_read_all(f->ch, ret->days, err) : 0;

@@ -23,6 +23,10 @@ struct fresh {
 	struct watermark reported;
 	int64_t promised; /* greatest reported.complete_until so far */
 	struct server_clock clock;
+	/* Differs when anything that answers are made of has changed, but not
+	 * when the watermark alone goes on; 0: not known.  It is older than the
+	 * rest of the result. */
+	uint64_t version;
 	struct partition_mark *marks; /* owned; NULL unless requested */
 	size_t mark_count;
 };

@@ -8,8 +8,6 @@
 -- @visitors_of_groups@: include aggregator/sql/parts/merged_visitors.sql
 -- @values@: include aggregator/sql/parts/spans_of_hours.sql
 -- @which@: NOT rest AND value IN ('a')
--- @left_out@: include aggregator/sql/parts/answer_left_out.sql
--- @rest@: include aggregator/sql/parts/values_of_days.sql
 SELECT @answer_part@ AS answer_part, @bucket@ AS bucket, '' AS group_value, '' AS second_value,
     -- include: aggregator/sql/parts/answer_sums.sql
     , @visitors@
@@ -17,5 +15,4 @@ FROM (
     @total@)
 @sets@
 @groups@
-@left_out@
 FORMAT TabSeparated

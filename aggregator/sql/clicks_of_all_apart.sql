@@ -3,12 +3,9 @@
 -- @dimension@: total
 -- @of_buckets@: include aggregator/sql/parts/spans_of_days.sql
 -- @total@: include aggregator/sql/parts/spans_of_rows.sql
--- @values@: include aggregator/sql/parts/spans_of_days.sql
 -- @which@: NOT rest
--- @groups@: include aggregator/sql/parts/answer_groups.sql
--- @visitors_of_groups@: include aggregator/sql/parts/merged_visitors.sql
--- @left_out@: include aggregator/sql/parts/answer_left_out.sql
--- @rest@: include aggregator/sql/parts/values_of_days.sql
+-- @groups@: include aggregator/sql/parts/answer_values.sql
+-- @values@: include aggregator/sql/parts/values_of_days.sql
 SELECT 'bucket' AS answer_part, @bucket@ AS bucket, '' AS group_value, '' AS second_value,
     -- include: aggregator/sql/parts/answer_sums.sql
     , @visitors@
@@ -22,5 +19,4 @@ SELECT 'total' AS answer_part, 0 AS bucket, '' AS group_value, '' AS second_valu
 FROM (
     @total@)
 @groups@
-@left_out@
 FORMAT TabSeparated

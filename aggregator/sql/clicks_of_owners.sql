@@ -4,10 +4,8 @@
 -- @visitors@: people
 -- @addresses@: people_ips
 -- @open_slots@: include aggregator/sql/parts/open_slots_of_owners.sql
--- @groups@: include aggregator/sql/parts/answer_groups.sql
--- @left_out@: include aggregator/sql/parts/answer_left_out.sql
+-- @groups@: include aggregator/sql/parts/answer_values.sql
 -- @values@: include aggregator/sql/parts/grouped_values_of_owners.sql
--- @rest@: include aggregator/sql/parts/rest_of_owners.sql
 SELECT @answer_part@ AS answer_part, @bucket@ AS bucket, '' AS group_value, '' AS second_value,
     -- include: aggregator/sql/parts/answer_sums.sql
     , toNullable(toUInt64(round(-4294967296 * log1p(-least(
@@ -27,5 +25,4 @@ FROM (
     @open_slots@)
 @sets@
 @groups@
-@left_out@
 FORMAT TabSeparated

@@ -1,5 +1,5 @@
 SELECT
     -- include: aggregator/sql/parts/progress_columns.sql
-    , sum(cityHash64(kind, unit, attempt))
+    , sumIf(cityHash64(kind, unit, attempt), kind != 'pass')
 FROM settled
 FORMAT TabSeparated

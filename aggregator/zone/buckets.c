@@ -155,6 +155,15 @@ int buckets_cut(struct buckets *buckets, const struct zone *zone,
 	return 0;
 }
 
+int buckets_one(struct buckets *buckets, int64_t from, struct error *err)
+{
+	*buckets = (struct buckets){malloc(sizeof(*buckets->starts)), 1};
+	if (!buckets->starts)
+		return error_set_nomem(err);
+	buckets->starts[0] = from;
+	return 0;
+}
+
 void buckets_release(struct buckets *buckets)
 {
 	free(buckets->starts);

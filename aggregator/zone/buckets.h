@@ -55,6 +55,8 @@ struct buckets {
 int buckets_cut(struct buckets *buckets, const struct zone *zone,
 		enum bucket_interval interval, int64_t from, int64_t to,
 		size_t max, struct error *err);
+/* Makes one bucket of a range that begins at `from`. */
+int buckets_one(struct buckets *buckets, int64_t from, struct error *err);
 void buckets_release(struct buckets *buckets);
 
 /* Returns the index of the bucket that contains `at`, which must not be before

@@ -5,15 +5,20 @@
 
 #include "aggregator/api/csv.h"
 
+static void grouping_release(struct grouping *g)
+{
+	for (size_t i = 0; i < g->count; i++) {
+		free(g->groups[i].value);
+		free(g->groups[i].second);
+	}
+	free(g->groups);
+	*g = (struct grouping){0};
+}
+
 void clicks_answer_clear_groups(struct clicks_answer *a)
 {
-	for (size_t i = 0; i < a->group_count; i++) {
-		free(a->groups[i].value);
-		free(a->groups[i].second);
-	}
-	free(a->groups);
-	a->groups = NULL;
-	a->group_count = 0;
+	for (size_t i = 0; i < BREAKDOWNS_MAX; i++)
+		grouping_release(&a->groupings[i]);
 }
 
 void clicks_answer_release(struct clicks_answer *a)
@@ -24,22 +29,31 @@ void clicks_answer_release(struct clicks_answer *a)
 	clicks_answer_clear_groups(a);
 }
 
-/* Finds the counts that belong to none of the groups in the answer.  Where one
- * event has several values (tags) the groups exceed the total, and there is no
- * rest. */
-static bool find_rest(const struct question *q, const struct clicks_answer *a,
+void clicks_answer_cap(struct clicks_answer *a, enum bots_mode mode)
+{
+	for (size_t i = 0; i < a->buckets.count; i++)
+		counts_cap(&a->data[i], mode);
+	for (size_t i = 0; i < BREAKDOWNS_MAX; i++) {
+		struct grouping *g = &a->groupings[i];
+
+		for (size_t k = 0; k < g->count; k++)
+			counts_cap(&g->groups[k].counts, mode);
+	}
+	counts_cap(&a->total, mode);
+}
+
+/* Finds the counts that belong to none of the groups in the answer. */
+static bool find_rest(const struct grouping *g, const struct counts *total,
 		      struct counts *ret)
 {
 	struct counts shown = {0};
 
-	if (!q->group_by_count || question_groups_many(q))
-		return false;
-	for (size_t i = 0; i < a->group_count; i++)
-		counts_add(&shown, &a->groups[i].counts);
+	for (size_t i = 0; i < g->count; i++)
+		counts_add(&shown, &g->groups[i].counts);
 	/* Clicks can arrive between the two halves of a live query. */
-	if (shown.events >= a->total.events)
+	if (shown.events >= total->events)
 		return false;
-	*ret = counts_less(&a->total, &shown);
+	*ret = counts_less(total, &shown);
 	return true;
 }
 
@@ -62,12 +76,12 @@ static json_t *data_to_json(const struct question *q,
 }
 
 static json_t *groups_to_json(const struct question *q,
-			      const struct clicks_answer *a)
+			      const struct grouping *grouping)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; array && i < a->group_count; i++) {
-		const struct group *g = &a->groups[i];
+	for (size_t i = 0; array && i < grouping->count; i++) {
+		const struct group *g = &grouping->groups[i];
 		json_t *item = q->group_by_count > 1
 				       ? json_pack("{s:[s,s]}", "values",
 						   g->value, g->second)
@@ -88,25 +102,75 @@ static json_t *group_by_to_json(const struct question *q)
 			    q->group_by[1]->name);
 }
 
-static int add_groups(const struct question *q, const struct clicks_answer *a,
-		      json_t *answer)
+/* Adds what the groups leave of the total.  Where one event has several values
+ * (tags, `many`) the groups exceed the total, and there is no rest. */
+static int add_grouping(const struct question *q, const struct grouping *g,
+			const struct counts *total, bool many, json_t *answer)
 {
 	struct counts rest;
 	json_t *object;
 
-	if (!q->group_by_count)
-		return 0;
-	if (json_object_set_new(answer, "group_by", group_by_to_json(q)) < 0 ||
-	    json_object_set_new(answer, "groups", groups_to_json(q, a)) < 0 ||
+	if (json_object_set_new(answer, "groups", groups_to_json(q, g)) < 0 ||
 	    json_object_set_new(answer, "lower_bound",
-				json_boolean(a->lower_bound)) < 0)
+				json_boolean(g->lower_bound)) < 0)
 		return -1;
-	if (!find_rest(q, a, &rest))
+	if (many || !find_rest(g, total, &rest))
 		return 0;
 	object = json_object();
 	if (!object || counts_to_json(&rest, q->bots, object) < 0)
 		return -1;
 	return json_object_set_new(answer, "rest", object);
+}
+
+static int add_groups(const struct question *q, const struct clicks_answer *a,
+		      json_t *answer)
+{
+	if (!q->group_by_count)
+		return 0;
+	if (json_object_set_new(answer, "group_by", group_by_to_json(q)) < 0)
+		return -1;
+	return add_grouping(q, &a->groupings[0], &a->total,
+			    question_groups_many(q), answer);
+}
+
+static json_t *breakdown_to_json(const struct question *q, size_t at,
+				 const struct grouping *g)
+{
+	const struct dimension *d = q->breakdowns[at];
+	json_t *object =
+		json_pack("{s:s, s:b, s:f}", "group_by", d->name, "approximate",
+			  g->unique_error > 0, "unique_error", g->unique_error);
+
+	if (object && add_grouping(q, g, &g->total, d->kind == DIMENSION_MANY,
+				   object) == 0)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+static int add_breakdowns(const struct question *q,
+			  const struct clicks_answer *a, json_t *answer)
+{
+	json_t *array;
+
+	if (!q->breakdown_count)
+		return 0;
+	array = json_array();
+	for (size_t i = 0; array && i < q->breakdown_count; i++) {
+		if (json_array_append_new(
+			    array, breakdown_to_json(q, i, &a->groupings[i])) <
+		    0) {
+			json_decref(array);
+			return -1;
+		}
+	}
+	return json_object_set_new(answer, "breakdowns", array);
+}
+
+bool clicks_answer_is_complete(const struct clicks_answer *a,
+			       const struct question *q)
+{
+	return !a->waits && a->complete_until >= q->to * 1000;
 }
 
 static json_t *head_to_json(const struct question *q,
@@ -136,9 +200,8 @@ static json_t *head_to_json(const struct question *q,
 	json_object_set_new(answer, "unique_error", json_real(a->unique_error));
 	json_object_set_new(answer, "complete_until",
 			    json_complete_until(a->complete_until, q->to));
-	json_object_set_new(
-		answer, "complete",
-		json_boolean(!a->waits && a->complete_until >= q->to * 1000));
+	json_object_set_new(answer, "complete",
+			    json_boolean(clicks_answer_is_complete(a, q)));
 	json_object_set_new(answer, "waiting", json_boolean(a->waits));
 	return answer;
 }
@@ -152,7 +215,7 @@ json_t *clicks_to_json(const struct question *q, const struct clicks_answer *a)
 		goto failed;
 	if (json_object_set_new(answer, "data", data_to_json(q, a)) < 0 ||
 	    json_object_set(answer, "total", total) < 0 ||
-	    add_groups(q, a, answer) < 0)
+	    add_groups(q, a, answer) < 0 || add_breakdowns(q, a, answer) < 0)
 		goto failed;
 	json_decref(total);
 	return answer;
@@ -173,23 +236,24 @@ static void put_csv_names(const struct question *q, struct buf *out)
 void clicks_to_csv(const struct question *q, const struct clicks_answer *a,
 		   struct buf *out)
 {
+	const struct grouping *g = &a->groupings[0];
 	bool groups = q->group_by_count > 0;
-	size_t rows = groups ? a->group_count : a->buckets.count;
+	size_t rows = groups ? g->count : a->buckets.count;
 	char text[ZONE_TEXT_MAX];
 
 	put_csv_names(q, out);
 	for (size_t i = 0; i < rows; i++) {
 		if (groups)
-			csv_put_text(out, a->groups[i].value);
+			csv_put_text(out, g->groups[i].value);
 		else
 			buf_puts(out, zone_format(q->zone, a->buckets.starts[i],
 						  text));
 		buf_putc(out, ',');
 		if (q->group_by_count > 1) {
-			csv_put_text(out, a->groups[i].second);
+			csv_put_text(out, g->groups[i].second);
 			buf_putc(out, ',');
 		}
-		counts_to_csv(groups ? &a->groups[i].counts : &a->data[i],
+		counts_to_csv(groups ? &g->groups[i].counts : &a->data[i],
 			      q->bots, out);
 		buf_puts(out, "\r\n");
 	}

@@ -18,16 +18,26 @@ struct group {
 	struct counts counts;
 };
 
+/* The groups of one dimension, or of a pair. */
+struct grouping {
+	struct group *groups; /* busiest first */
+	size_t count;
+	bool lower_bound;    /* true: hours left values out */
+	double unique_error; /* of a breakdown; see clicks_answer */
+	struct counts total; /* counted with the groups of a breakdown */
+	bool finished;
+};
+
 struct clicks_answer {
 	struct archived_link link; /* link_id 0: all links */
 	struct buckets buckets;
 	struct counts *data; /* one per bucket */
 	struct counts total;
-	struct group *groups; /* busiest first */
-	size_t group_count;
-	bool lower_bound;    /* true: hours left values out of groups */
+	/* The first is that of `group_by`; or one for each breakdown. */
+	struct grouping groupings[BREAKDOWNS_MAX];
 	double unique_error; /* error of visitors and ips; 0: they are exact */
 	int64_t complete_until; /* ms; 0: not known */
+	bool of_rows;		/* it has rows that are not settled yet */
 	bool waits; /* stored clicks of the range may not be counted yet */
 };
 
@@ -35,6 +45,13 @@ void clicks_answer_release(struct clicks_answer *a);
 
 /* Clears the groups before an answer is fetched again. */
 void clicks_answer_clear_groups(struct clicks_answer *a);
+
+/* Returns whether all clicks of the question's range are counted. */
+bool clicks_answer_is_complete(const struct clicks_answer *a,
+			       const struct question *q);
+
+/* Caps all estimates at the clicks that `mode` counts. */
+void clicks_answer_cap(struct clicks_answer *a, enum bots_mode mode);
 
 /* NULL when out of memory. */
 json_t *clicks_to_json(const struct question *q, const struct clicks_answer *a);

@@ -154,19 +154,31 @@ static const char clicks_of_rows[] =
 static const char groups_of_rows[] =
 #include "aggregator/sql/parts/groups_of_rows.sql.inc"
 	;
+/* Selects the groups of several dimensions, each by itself, in the same
+ * reading; of one with several values apart. */
+static const char clicks_by_each[] =
+#include "aggregator/sql/clicks_by_each.sql.inc"
+	;
 
 /* Some of these fill the blanks of a statement about rows. */
 struct rows_texts {
 	struct clicks_sql_interval by;
 	struct buf second, rows, groups;
 	bool exact;
+	/* Of single dimensions with one value, for clicks_by_each: */
+	struct buf columns, names, sets, is_group, index;
+	size_t each_count;
+	/* The first dimension, and its index; of breakdowns that with several
+	 * values. */
+	const struct dimension *first;
+	size_t at;
 };
 
 static void put_rows_statement(struct buf *sql, const char *text,
 			       const struct question *q, struct rows_texts *t)
 {
-	const struct dimension *first = q->group_by[0];
 	bool pair = q->group_by_count > 1;
+	char at[24];
 	const struct statement_blank blanks[] = {
 		{"answer_part", t->by.answer_part},
 		{"bucket", statement_piece(sql, &t->by.bucket)},
@@ -174,7 +186,13 @@ static void put_rows_statement(struct buf *sql, const char *text,
 		{"is_bucket",
 		 t->by.sets ? "grouping(bucket) = 0, 'bucket'," : NULL},
 		{"bucket_set", t->by.sets ? "(bucket)," : NULL},
-		{"value", first ? first->expression : NULL},
+		{"at", at},
+		{"value", t->first ? t->first->expression : NULL},
+		{"columns", statement_piece(sql, &t->columns)},
+		{"names", statement_piece(sql, &t->names)},
+		{"each_set", statement_piece(sql, &t->sets)},
+		{"is_group", statement_piece(sql, &t->is_group)},
+		{"index", statement_piece(sql, &t->index)},
 		{"second", statement_piece(sql, &t->second)},
 		{"values", pair ? "group_value, second_value" : "group_value"},
 		{"uniq", t->exact ? "uniqExactIf" : "uniqCombined64If(17)"},
@@ -185,7 +203,36 @@ static void put_rows_statement(struct buf *sql, const char *text,
 		{NULL, NULL},
 	};
 
+	snprintf(at, sizeof(at), "%zu", t->at);
 	statement_put(sql, text, blanks);
+}
+
+/* The value of a dimension is empty in the sets of all others. */
+static void put_each(struct rows_texts *t, const struct dimension *d, size_t at)
+{
+	const char *comma = t->each_count++ ? ", " : "";
+
+	buf_printf(&t->columns, "toValidUTF8(%s) AS value_%zu,\n",
+		   d->expression, at);
+	buf_printf(&t->names, "%svalue_%zu", comma, at);
+	buf_printf(&t->sets, "%s(value_%zu)", comma, at);
+	buf_printf(&t->is_group, "%sgrouping(value_%zu) = 0",
+		   *comma ? " OR " : "", at);
+	buf_printf(&t->index, "grouping(value_%zu) = 0, %zu, ", at, at);
+}
+
+static void put_breakdowns(struct rows_texts *t, const struct question *q)
+{
+	for (size_t i = 0; i < q->breakdown_count; i++) {
+		const struct dimension *d = q->breakdowns[i];
+
+		if (d && d->kind == DIMENSION_MANY) {
+			t->first = d;
+			t->at = i;
+		} else if (d) {
+			put_each(t, d, i);
+		}
+	}
 }
 
 static void rows_texts_fill(struct rows_texts *ret, const struct question *q,
@@ -195,6 +242,8 @@ static void rows_texts_fill(struct rows_texts *ret, const struct question *q,
 	const struct dimension *second = q->group_by[1];
 
 	clicks_sql_interval_fill(&ret->by, "toUnixTimestamp(ts)", buckets);
+	ret->first = q->group_by[0];
+	put_breakdowns(ret, q);
 	if (second)
 		buf_printf(&ret->second, "toValidUTF8(%s)", second->expression);
 	else
@@ -208,22 +257,33 @@ static void rows_texts_release(struct rows_texts *t)
 	buf_free(&t->second);
 	buf_free(&t->rows);
 	buf_free(&t->groups);
+	buf_free(&t->columns);
+	buf_free(&t->names);
+	buf_free(&t->sets);
+	buf_free(&t->is_group);
+	buf_free(&t->index);
+}
+
+/* Returns the statement for the dimensions of the question. */
+static const char *rows_statement(const struct question *q,
+				  const struct rows_texts *t)
+{
+	if (t->each_count)
+		return clicks_by_each;
+	return q->group_by_count && !question_groups_many(q) ? clicks_at_once
+							     : clicks_of_rows;
 }
 
 void clicks_sql_rows(struct buf *sql, const struct question *q,
 		     const struct buckets *buckets,
 		     const struct clicks_scope *scope, bool exact)
 {
-	bool many = question_groups_many(q);
 	struct rows_texts texts = {.exact = exact};
 
 	rows_texts_fill(&texts, q, buckets, scope);
-	if (q->group_by_count && many)
+	if (question_groups_many(q))
 		put_rows_statement(&texts.groups, groups_of_rows, q, &texts);
-	put_rows_statement(sql,
-			   q->group_by_count && !many ? clicks_at_once
-						      : clicks_of_rows,
-			   q, &texts);
+	put_rows_statement(sql, rows_statement(q, &texts), q, &texts);
 	rows_texts_release(&texts);
 }
 
@@ -309,29 +369,52 @@ static const char open_rows_of_link[] =
 #include "aggregator/sql/parts/open_rows_of_link.sql.inc"
 	;
 
+/* Appends an array of (index, value) of a row's single dimensions. */
+static void put_values_of_row(struct buf *sql, const struct question *q)
+{
+	struct buf several = {0};
+	size_t count, n = 0;
+	const struct dimension *const *singles = question_singles(q, &count);
+
+	buf_puts(sql, "arrayConcat([");
+	for (size_t i = 0; i < count; i++) {
+		const struct dimension *d = singles[i];
+
+		if (d && d->kind == DIMENSION_MANY)
+			buf_printf(&several,
+				   ", arrayMap(x -> (%zu, toString(x)), %s)", i,
+				   DIMENSION_MANY_VALUES);
+		else if (d)
+			buf_printf(sql, "%s(%zu, %s)", n++ ? ", " : "", i,
+				   d->expression);
+	}
+	buf_printf(sql, "]%s)", statement_piece(sql, &several));
+	buf_free(&several);
+}
+
 void clicks_sql_put_open_part(struct buf *sql, const char *text,
 			      const struct question *q,
 			      const struct copied_days *days, bool of_link)
 {
-	struct buf open = {0}, once = {0};
+	struct buf open = {0}, once = {0}, values = {0};
 
 	if (clicks_sql_put_open(&open, q, days)) {
-		const struct dimension *first = q->group_by[0];
-
 		clicks_sql_put_once(&once, q, of_link);
+		put_values_of_row(&values, q);
 		statement_put(
 			sql, text,
 			(const struct statement_blank[]){
 				{"open", statement_piece(sql, &open)},
 				{"once", statement_piece(sql, &once)},
 				{"condition", conditions[q->bots]},
-				{"value", first ? first->expression : NULL},
+				{"row_values", statement_piece(sql, &values)},
 				{NULL, NULL},
 			});
 	}
 	sql->failed |= open.failed;
 	buf_free(&open);
 	buf_free(&once);
+	buf_free(&values);
 }
 
 /* Fills a statement about the slots of a link, from both sources. */
@@ -405,11 +488,19 @@ static const char answer_left_out[] =
 #include "aggregator/sql/parts/answer_left_out.sql.inc"
 	;
 
-void clicks_sql_put_groups(struct buf *sql, const struct question *q,
+static const char answer_values[] =
+#include "aggregator/sql/parts/answer_values.sql.inc"
+	;
+
+void clicks_sql_put_groups(struct buf *sql, const struct question *q, size_t at,
 			   struct buf *source, const char *visitors)
 {
+	char index[24];
+
+	snprintf(index, sizeof(index), "%zu", at);
 	statement_put(sql, answer_groups,
 		      (const struct statement_blank[]){
+			      {"at", index},
 			      {"values", statement_piece(sql, source)},
 			      {"visitors_of_groups", visitors},
 			      {"left", left[q->bots]},
@@ -417,11 +508,51 @@ void clicks_sql_put_groups(struct buf *sql, const struct question *q,
 		      });
 }
 
-void clicks_sql_put_left_out(struct buf *sql, struct buf *source)
+void clicks_sql_put_left_out(struct buf *sql, size_t at, struct buf *source)
 {
+	char index[24];
+
+	snprintf(index, sizeof(index), "%zu", at);
 	statement_put(sql, answer_left_out,
 		      (const struct statement_blank[]){
+			      {"at", index},
 			      {"rest", statement_piece(sql, source)},
 			      {NULL, NULL},
 		      });
+}
+
+void clicks_sql_put_values(struct buf *sql, const struct question *q,
+			   struct buf *source)
+{
+	statement_put(sql, answer_values,
+		      (const struct statement_blank[]){
+			      {"values", statement_piece(sql, source)},
+			      {"left", left[q->bots]},
+			      {NULL, NULL},
+		      });
+}
+
+void clicks_sql_singles_fill(struct clicks_sql_singles *ret,
+			     const struct question *q)
+{
+	size_t count, n = 0;
+	const struct dimension *const *singles = question_singles(q, &count);
+
+	*ret = (struct clicks_sql_singles){0};
+	buf_puts(&ret->index, "multiIf(");
+	for (size_t i = 0; i < count; i++) {
+		if (!singles[i])
+			continue;
+		buf_printf(&ret->names, "%s'%s'", n++ ? ", " : "",
+			   singles[i]->name);
+		buf_printf(&ret->index, "dimension = '%s', %zu, ",
+			   singles[i]->name, i);
+	}
+	buf_printf(&ret->index, "%zu)", count);
+}
+
+void clicks_sql_singles_release(struct clicks_sql_singles *singles)
+{
+	buf_free(&singles->names);
+	buf_free(&singles->index);
 }

@@ -1,10 +1,11 @@
 /*
  * clicks_sql.h - the queries behind GET /v1/clicks.
  *
- * Each query returns the rows of one UNION: kind ('total', 'bucket', 'group'),
- * bucket (seconds since 1970), the values of one or two dimensions, and the
- * columns of counts.h.  One query returns all three kinds, so that they are
- * counted from the same rows.
+ * Each query returns the rows of one UNION: kind ('total', 'bucket', 'group',
+ * 'left_out'), bucket (seconds since 1970; for a group, and for what was left
+ * out of groups: the index in question_singles), the values of one or two
+ * dimensions, and the columns of counts.h.  One query returns all kinds, so
+ * that they are counted from the same rows.
  *
  * Text from a client goes in as a parameter; the SQL holds only names from
  * closed tables and the program's own numbers.
@@ -111,13 +112,29 @@ void clicks_sql_interval_release(struct clicks_sql_interval *interval);
 extern const char clicks_sql_no_visitors[];
 
 /*
- * Append " UNION ALL" and a SELECT of the groups of settled values, or of the
- * values that were left out, whose visitors are not known.  `source` selects v,
- * e, c, b and p, and what `visitors` merges.
+ * Append " UNION ALL" and a SELECT of the groups of settled values by the
+ * single dimension `at`, or of the values that were left out, whose visitors
+ * are not known.  `source` selects v, e, c, b and p, and what `visitors`
+ * merges.
  */
-void clicks_sql_put_groups(struct buf *sql, const struct question *q,
+void clicks_sql_put_groups(struct buf *sql, const struct question *q, size_t at,
 			   struct buf *source, const char *visitors);
-void clicks_sql_put_left_out(struct buf *sql, struct buf *source);
+void clicks_sql_put_left_out(struct buf *sql, size_t at, struct buf *source);
+
+/* Appends " UNION ALL" and a SELECT of both for all single dimensions, whose
+ * visitors are not known.  `source` selects d (the dimension's index), v, r
+ * (whether it was left out), e, c, b and p. */
+void clicks_sql_put_values(struct buf *sql, const struct question *q,
+			   struct buf *source);
+
+/* Fill the blanks of such a source: @dimensions@ are the names of the single
+ * dimensions, @index@ the index of a row's dimension. */
+struct clicks_sql_singles {
+	struct buf names, index;
+};
+void clicks_sql_singles_fill(struct clicks_sql_singles *ret,
+			     const struct question *q);
+void clicks_sql_singles_release(struct clicks_sql_singles *singles);
 
 /* Appends the parts of the range that no copied day covers, as " AND ..." on
  * rows of `clicks`.  Returns false if there are none. */
@@ -131,8 +148,9 @@ bool clicks_sql_put_open_hours(struct buf *sql, const struct question *q,
 /*
  * Appends a part about the rows of `clicks` that no copied day covers, or
  * nothing if there are none.  Its blanks are @open@ and @once@ (these rows, and
- * each event once), @condition@ (rows that count for visitors) and @value@ (the
- * dimension).  `of_link`: see clicks_sql_put_once.
+ * each event once), @condition@ (rows that count for visitors) and @row_values@
+ * (an array of the index and the value of each single dimension).  `of_link`:
+ * see clicks_sql_put_once.
  */
 void clicks_sql_put_open_part(struct buf *sql, const char *text,
 			      const struct question *q,

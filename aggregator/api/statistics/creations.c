@@ -364,11 +364,7 @@ static int cut_range(struct call *call, const struct question *q,
 
 	a->limit = q->limit;
 	if (q->whole) {
-		a->buckets =
-			(struct buckets){malloc(sizeof(*a->buckets.starts)), 1};
-		if (!a->buckets.starts)
-			return error_set_nomem(err);
-		a->buckets.starts[0] = q->from;
+		status = buckets_one(&a->buckets, q->from, err);
 	} else {
 		status = buckets_cut(&a->buckets, q->zone, q->interval, q->from,
 				     q->to, most, err);
@@ -403,6 +399,9 @@ int route_creations(struct call *call, struct error *err)
 		status = creations_fetch(call, &q, &a, err);
 	if (status == 0 && q.csv) {
 		creations_to_csv(&q, &a, &call->body);
+		call_set_completeness(call, a.complete_until, q.to,
+				      a.complete_until >= q.to * 1000, false);
+		call->completeness.waiting = NULL;
 		status = call_finish_csv(call, err);
 	} else if (status == 0) {
 		status = call_finish_json(call, creations_to_json(&q, &a), err);

@@ -14,6 +14,16 @@ static bool groups_by(const struct question *q, const char *dimension)
 	return false;
 }
 
+static bool breaks_down_by(const struct question *q, const char *dimension)
+{
+	for (size_t i = 0; i < q->breakdown_count; i++) {
+		if (q->breakdowns[i] &&
+		    !strcmp(q->breakdowns[i]->name, dimension))
+			return true;
+	}
+	return false;
+}
+
 /* Returns whether the filter takes one value only. */
 static bool takes_one(const struct filter *f)
 {
@@ -29,6 +39,8 @@ int owner_question_check(const struct question *q, const struct access *access,
 		return access_check_owner(access, named, "owner", err);
 	if (groups_by(q, "owner") && !groups_by(q, "account"))
 		return access_check_owner(access, named, "group_by", err);
+	if (breaks_down_by(q, "owner"))
+		return access_check_owner(access, named, "breakdowns", err);
 	return 0;
 }
 
@@ -140,6 +152,7 @@ static int fill_params(struct owner_answer *o, const struct call *call,
 	bool valued = question_groups_daily(q);
 
 	question_params_fill(&o->params, q, 0, 0);
+	o->params.readings = (int64_t)q->breakdown_count;
 	copied_days_keep_common(&o->valued, &o->days);
 	if (copied_days_put(&o->days, &o->starts, &o->attempts, err) < 0 ||
 	    copied_days_put(&o->valued, &o->valued_starts, &o->valued_attempts,

@@ -26,44 +26,28 @@ static const char grouped_values[] =
 static const char open_values[] =
 #include "aggregator/sql/parts/open_values_of_owners.sql.inc"
 	;
-static const char rest_of_owners[] =
-#include "aggregator/sql/parts/rest_of_owners.sql.inc"
-	;
 
-/* Appends a part that has the blanks @dimension@ and @open_values@. */
-static void put_values(struct buf *sql, const char *text,
-		       const struct question *q, const struct copied_days *days)
-{
-	struct buf open = {0};
-
-	clicks_sql_put_open_part(&open, open_values, q, days, false);
-	statement_put(sql, text,
-		      (const struct statement_blank[]){
-			      {"dimension", q->group_by[0]->name},
-			      {"open_values", statement_piece(sql, &open)},
-			      {NULL, NULL},
-		      });
-	buf_free(&open);
-}
-
+/* Appends the groups by each single dimension, with what was left out. */
 static void put_groups(struct buf *sql, const struct question *q,
 		       const struct copied_days *days)
 {
-	struct buf values = {0};
+	struct buf values = {0}, open = {0};
+	struct clicks_sql_singles singles;
 
-	put_values(&values, grouped_values, q, days);
-	clicks_sql_put_groups(sql, q, &values, clicks_sql_no_visitors);
+	clicks_sql_singles_fill(&singles, q);
+	clicks_sql_put_open_part(&open, open_values, q, days, false);
+	statement_put(
+		&values, grouped_values,
+		(const struct statement_blank[]){
+			{"dimensions", statement_piece(sql, &singles.names)},
+			{"index", statement_piece(sql, &singles.index)},
+			{"open_values", statement_piece(sql, &open)},
+			{NULL, NULL},
+		});
+	clicks_sql_put_values(sql, q, &values);
+	clicks_sql_singles_release(&singles);
+	buf_free(&open);
 	buf_free(&values);
-}
-
-static void put_left_out(struct buf *sql, const struct question *q,
-			 const struct copied_days *days)
-{
-	struct buf rest = {0};
-
-	put_values(&rest, rest_of_owners, q, days);
-	clicks_sql_put_left_out(sql, &rest);
-	buf_free(&rest);
 }
 
 void owner_sql_clicks(struct buf *sql, const struct question *q,
@@ -72,14 +56,12 @@ void owner_sql_clicks(struct buf *sql, const struct question *q,
 {
 	const struct clicks_sql_sets *sets = &clicks_sql_sets[q->bots];
 	struct clicks_sql_interval by;
-	struct buf open = {0}, groups = {0}, left_out = {0};
+	struct buf open = {0}, groups = {0};
 
 	clicks_sql_interval_fill(&by, "toUnixTimestamp(s)", buckets);
 	clicks_sql_put_open_part(&open, open_slots, q, days, false);
-	if (q->group_by_count) {
+	if (question_has_groups(q))
 		put_groups(&groups, q, days);
-		put_left_out(&left_out, q, days);
-	}
 	statement_put(sql, clicks_of_owners,
 		      (const struct statement_blank[]){
 			      {"answer_part", by.answer_part},
@@ -89,13 +71,11 @@ void owner_sql_clicks(struct buf *sql, const struct question *q,
 			      {"addresses", sets->addresses},
 			      {"open_slots", statement_piece(sql, &open)},
 			      {"groups", statement_piece(sql, &groups)},
-			      {"left_out", statement_piece(sql, &left_out)},
 			      {NULL, NULL},
 		      });
 	clicks_sql_interval_release(&by);
 	buf_free(&open);
 	buf_free(&groups);
-	buf_free(&left_out);
 }
 
 /* --- links ----------------------------------------------------------------

@@ -15,8 +15,8 @@
 #include "aggregator/zone/buckets.h"
 #include "common/buf.h"
 
-/* Selects rows as in clicks_sql.h, without filters and by at most one settled
- * dimension, whose groups have no visitors.  With a dimension, `days` lie
+/* Selects rows as in clicks_sql.h, without filters and by settled dimensions,
+ * each by itself, whose groups have no visitors.  With a dimension, `days` lie
  * entirely in the range. */
 void owner_sql_clicks(struct buf *sql, const struct question *q,
 		      const struct buckets *buckets,

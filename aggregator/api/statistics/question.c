@@ -31,14 +31,15 @@ static const struct parameter {
 	const char *name;
 	unsigned asks;
 } parameters[] = {
-	{"code", ASK_LINK},	 {"link_id", ASK_LINK},
-	{"from", ASK_RANGE},	 {"to", ASK_RANGE},
-	{"tz", ASK_RANGE},	 {"interval", ASK_INTERVAL},
-	{"group_by", ASK_GROUP}, {"limit", ASK_GROUP | ASK_LIMIT},
-	{"bots", ASK_BOTS},	 {"format", ASK_FORMAT},
-	{"account", ASK_LIVE},	 {"owner", ASK_LIVE},
-	{"domain", ASK_LIVE},	 {"country", ASK_LIVE},
-	{"verdict", ASK_LIVE},	 {"sort", ASK_SORT},
+	{"code", ASK_LINK},	  {"link_id", ASK_LINK},
+	{"from", ASK_RANGE},	  {"to", ASK_RANGE},
+	{"tz", ASK_RANGE},	  {"interval", ASK_INTERVAL},
+	{"group_by", ASK_GROUP},  {"limit", ASK_GROUP | ASK_LIMIT},
+	{"bots", ASK_BOTS},	  {"format", ASK_FORMAT},
+	{"account", ASK_LIVE},	  {"owner", ASK_LIVE},
+	{"domain", ASK_LIVE},	  {"country", ASK_LIVE},
+	{"verdict", ASK_LIVE},	  {"sort", ASK_SORT},
+	{"breakdowns", ASK_PAGE},
 };
 #define PARAMETER_COUNT (sizeof(parameters) / sizeof(parameters[0]))
 
@@ -215,7 +216,8 @@ static int read_interval(struct question_reader *r, struct error *err)
 	return 0;
 }
 
-static int unknown_dimension(const struct question_reader *r, struct error *err)
+static int unknown_dimension(const struct question_reader *r, const char *name,
+			     const char *number, struct error *err)
 {
 	bool creations = r->known & ASK_CREATIONS;
 	const struct dimension *all =
@@ -228,8 +230,8 @@ static int unknown_dimension(const struct question_reader *r, struct error *err)
 	for (size_t i = 0; i < count; i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
 				      n ? ", " : "", all[i].name);
-	return error_set(err, ERROR_INPUT, "group_by: expected %s of %s",
-			 creations ? "one" : "one or two", list);
+	return error_set(err, ERROR_INPUT, "%s: expected %s of %s", name,
+			 number, list);
 }
 
 static const struct dimension *find_group(const struct question_reader *r,
@@ -239,15 +241,27 @@ static const struct dimension *find_group(const struct question_reader *r,
 					: dimension_find(name);
 }
 
+/* Reads the name up to the next comma, and advances *text beyond it, or sets it
+ * to NULL at the end. */
+static const struct dimension *next_group(const struct question_reader *r,
+					  const char **text)
+{
+	size_t len = strcspn(*text, ",");
+	char name[32];
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, *text);
+	*text = (*text)[len] ? *text + len + 1 : NULL;
+	return len < sizeof(name) ? find_group(r, name) : NULL;
+}
+
 /* Reads one dimension, or two with a comma between. */
 static int read_group(struct question_reader *r, struct error *err)
 {
 	const char *text = url_param_get(r->params, "group_by");
+	bool creations = r->known & ASK_CREATIONS;
 	struct question *q = r->q;
-	char name[32];
 
 	while (text) {
-		size_t len = strcspn(text, ",");
 		const struct dimension *d;
 
 		if (q->group_by_count == GROUPS_BY_MAX)
@@ -255,16 +269,53 @@ static int read_group(struct question_reader *r, struct error *err)
 					 "group_by: expected at most %d "
 					 "dimensions",
 					 GROUPS_BY_MAX);
-		snprintf(name, sizeof(name), "%.*s", (int)len, text);
-		d = len < sizeof(name) ? find_group(r, name) : NULL;
-		if (!d || (q->group_by_count && (r->known & ASK_CREATIONS)))
-			return unknown_dimension(r, err);
+		d = next_group(r, &text);
+		if (!d || (q->group_by_count && creations))
+			return unknown_dimension(
+				r, "group_by", creations ? "one" : "one or two",
+				err);
 		if (q->group_by_count && d == q->group_by[0])
 			return error_set(err, ERROR_INPUT,
 					 "group_by: expected two different "
 					 "dimensions");
 		q->group_by[q->group_by_count++] = d;
-		text = text[len] ? text + len + 1 : NULL;
+	}
+	return 0;
+}
+
+static bool has_breakdown(const struct question *q, const struct dimension *d)
+{
+	for (size_t i = 0; i < q->breakdown_count; i++) {
+		if (q->breakdowns[i] == d)
+			return true;
+	}
+	return false;
+}
+
+static int read_breakdowns(struct question_reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "breakdowns");
+	struct question *q = r->q;
+
+	if (text && q->group_by_count)
+		return error_set(err, ERROR_INPUT,
+				 "breakdowns, group_by: give one of them");
+	while (text) {
+		const struct dimension *d = next_group(r, &text);
+
+		if (!d)
+			return unknown_dimension(r, "breakdowns", "some", err);
+		if (has_breakdown(q, d))
+			return error_set(err, ERROR_INPUT,
+					 "breakdowns: expected each dimension "
+					 "once, and found %s twice",
+					 d->name);
+		if (q->breakdown_count == BREAKDOWNS_MAX)
+			return error_set(err, ERROR_INPUT,
+					 "breakdowns: expected at most %d "
+					 "dimensions",
+					 BREAKDOWNS_MAX);
+		q->breakdowns[q->breakdown_count++] = d;
 	}
 	return 0;
 }
@@ -293,6 +344,9 @@ static int read_format(struct question_reader *r, struct error *err)
 	if (text && !r->q->csv && strcmp(text, "json") != 0)
 		return error_set(err, ERROR_INPUT,
 				 "format: expected json or csv");
+	if (r->q->csv && r->q->breakdown_count)
+		return error_set(err, ERROR_INPUT,
+				 "format: a CSV has no breakdowns");
 	return 0;
 }
 
@@ -344,9 +398,9 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 	if (check_names(&params, known, err) < 0 || read_link(&r, err) < 0 ||
 	    read_interval(&r, err) < 0 || read_zone(&r, err) < 0 ||
 	    ((known & ASK_RANGE) && read_range(&r, err) < 0) ||
-	    read_group(&r, err) < 0 || read_bots(&r, err) < 0 ||
-	    read_filters(&r, err) < 0 || read_format(&r, err) < 0 ||
-	    read_sort(&r, err) < 0 ||
+	    read_group(&r, err) < 0 || read_breakdowns(&r, err) < 0 ||
+	    read_bots(&r, err) < 0 || read_filters(&r, err) < 0 ||
+	    read_format(&r, err) < 0 || read_sort(&r, err) < 0 ||
 	    parameter_read_limit(&params, settings->groups_max, &q->limit,
 				 err) < 0)
 		goto out;
@@ -357,10 +411,35 @@ out:
 	return status;
 }
 
+const struct dimension *const *question_singles(const struct question *q,
+						size_t *ret_count)
+{
+	bool one = q->group_by_count == 1;
+
+	*ret_count = one ? 1 : q->breakdown_count;
+	return one ? q->group_by : q->breakdowns;
+}
+
+bool question_has_groups(const struct question *q)
+{
+	return q->group_by_count || q->breakdown_count;
+}
+
+static bool has_single(const struct question *q, enum dimension_kind kind)
+{
+	size_t count;
+	const struct dimension *const *singles = question_singles(q, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (singles[i] && singles[i]->kind == kind)
+			return true;
+	}
+	return false;
+}
+
 bool question_groups_daily(const struct question *q)
 {
-	return q->group_by_count == 1 &&
-	       q->group_by[0]->kind == DIMENSION_DAILY;
+	return has_single(q, DIMENSION_DAILY);
 }
 
 bool question_groups_many(const struct question *q)
@@ -368,7 +447,7 @@ bool question_groups_many(const struct question *q)
 	for (size_t i = 0; i < q->group_by_count; i++)
 		if (q->group_by[i]->kind == DIMENSION_MANY)
 			return true;
-	return false;
+	return has_single(q, DIMENSION_MANY);
 }
 
 void question_release(struct question *q)

@@ -23,7 +23,8 @@ enum bots_mode {
 	BOTS_ONLY,    /* all but those by people */
 };
 
-#define GROUPS_BY_MAX 2
+#define GROUPS_BY_MAX  2
+#define BREAKDOWNS_MAX 12
 
 struct question {
 	char code[CODE_MAX + 1]; /* "": no code was given */
@@ -35,6 +36,10 @@ struct question {
 	struct zone *zone;
 	const struct dimension *group_by[GROUPS_BY_MAX];
 	size_t group_by_count;
+	/* Dimensions that are counted each by itself.  NULL: another part of
+	 * the question has that one. */
+	const struct dimension *breakdowns[BREAKDOWNS_MAX];
+	size_t breakdown_count;
 	enum bots_mode bots;
 	bool by_growth;	  /* sort=growth */
 	bool marked;	  /* see clicks_sql_put_once */
@@ -44,7 +49,15 @@ struct question {
 	size_t limit;
 };
 
-/* Returns whether it groups by one dimension that hours do not have. */
+/* Returns the dimensions that are counted each by itself: those of
+ * `breakdowns`, of which some may be NULL, or the only one of `group_by`. */
+const struct dimension *const *question_singles(const struct question *q,
+						size_t *ret_count);
+
+/* Returns whether it has groups, of any kind. */
+bool question_has_groups(const struct question *q);
+
+/* Returns whether it groups by a dimension, alone, that hours do not have. */
 bool question_groups_daily(const struct question *q);
 
 /* Returns whether it groups by a dimension of which a click may have several
@@ -65,6 +78,7 @@ bool question_groups_many(const struct question *q);
 /* Links created: interval=total, one group_by, and filters, of other dimensions
  * (creation_dimension_find). */
 #define ASK_CREATIONS (1U << 10)
+#define ASK_PAGE      (1U << 11) /* breakdowns */
 
 /*
  * Reads a query string.  A parameter that the route does not know, or that is

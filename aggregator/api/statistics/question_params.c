@@ -71,6 +71,8 @@ void question_params_rows(struct question_params *p, int64_t most)
 {
 	if (most <= INT64_MAX - p->beside)
 		most += p->beside;
+	if (p->readings > 1 && most <= INT64_MAX / p->readings)
+		most *= p->readings;
 	snprintf(p->most, sizeof(p->most), "%" PRId64, most);
 	question_params_add(p, "max_rows_to_read", p->most);
 }

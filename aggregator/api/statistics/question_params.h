@@ -23,6 +23,8 @@ struct question_params {
 	struct buf accounts, owners;
 	struct caller_params caller;
 	int64_t beside; /* extra rows that may be read, to find repeats */
+	/* How often a statement reads the rows that are limited; 0: once. */
+	int64_t readings;
 	struct clickhouse_param items[16 + FILTERS_MAX];
 	size_t count;
 };
@@ -49,7 +51,7 @@ void question_params_cut(struct question_params *p, size_t count);
 int question_params_caller(struct question_params *p, const struct call *call,
 			   struct error *err);
 
-/* Limits how many rows are read. */
+/* Limits how many rows are read, in each of `readings`. */
 void question_params_rows(struct question_params *p, int64_t most);
 
 /* Some owners of an account, or all owners of some accounts; names one per

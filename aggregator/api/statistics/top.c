@@ -491,6 +491,9 @@ int route_top(struct call *call, struct error *err)
 		status = fetch_top_links(&t, err);
 	if (status == 0)
 		status = call_finish_json(call, to_json(&t), err);
+	if (status == 0)
+		call->polled = (struct polled){true, t.of_rows, t.read.from,
+					       q.to, q.to};
 	top_release(&t);
 	question_release(&q);
 	return status;

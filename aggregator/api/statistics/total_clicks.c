@@ -117,6 +117,7 @@ int total_answer_prepare(struct total_answer *t, struct call *call,
 	if (status < 0)
 		goto out;
 	question_params_fill(&t->params, q, 0, last.attempt);
+	t->params.readings = (int64_t)q->breakdown_count;
 	status = add_days(t, call, err);
 	if (status == 0)
 		status = list_hours(t, &hours, err);

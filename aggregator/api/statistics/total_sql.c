@@ -178,25 +178,27 @@ static const char open_values[] =
 #include "aggregator/sql/parts/open_values_of_all.sql.inc"
 	;
 
-/* Selects one row per value and day, or stretch of rows: v, e, c, b, p. */
+/* Selects the groups from one row per value and day, or stretch of rows. */
 static void put_values(struct buf *sql, const struct question *q,
-		       const struct copied_days *valued,
-		       const struct span_reading *what)
+		       const struct copied_days *valued)
 {
-	struct buf which = {0}, open = {0};
+	struct buf values = {0}, open = {0};
+	struct clicks_sql_singles singles;
 
-	put_which(&which, what);
-	if (!what->rest)
-		clicks_sql_put_open_part(&open, open_values, q, valued, false);
-	statement_put(sql, values_of_days,
-		      (const struct statement_blank[]){
-			      {"dimension", what->dimension},
-			      {"which", statement_piece(sql, &which)},
-			      {"open_values", statement_piece(sql, &open)},
-			      {NULL, NULL},
-		      });
-	buf_free(&which);
+	clicks_sql_singles_fill(&singles, q);
+	clicks_sql_put_open_part(&open, open_values, q, valued, false);
+	statement_put(
+		&values, values_of_days,
+		(const struct statement_blank[]){
+			{"dimensions", statement_piece(sql, &singles.names)},
+			{"index", statement_piece(sql, &singles.index)},
+			{"open_values", statement_piece(sql, &open)},
+			{NULL, NULL},
+		});
+	clicks_sql_put_values(sql, q, &values);
+	clicks_sql_singles_release(&singles);
 	buf_free(&open);
+	buf_free(&values);
 }
 
 /* --- groups -----------------------------------------------------------------
@@ -212,16 +214,6 @@ static const char answered_values[] =
 static const char *visitors_of(const struct span_reading *what)
 {
 	return what->states ? merged_visitors : clicks_sql_no_visitors;
-}
-
-static void put_groups_source(struct buf *sql, const struct question *q,
-			      const struct total_sources *from,
-			      const struct span_reading *what)
-{
-	if (from->valued)
-		put_values(sql, q, from->valued, what);
-	else
-		put_source(sql, q, from, what);
 }
 
 /* Selects the values in the answer, found by counts alone: where there are many
@@ -245,9 +237,9 @@ static void put_answered(struct buf *sql, const struct question *q,
 }
 
 static void put_groups(struct buf *sql, const struct question *q,
-		       const struct total_sources *from)
+		       const struct total_sources *from,
+		       const struct dimension *d, size_t at)
 {
-	const struct dimension *d = q->group_by[0];
 	struct buf only = {0}, source = {0};
 	struct span_reading what = {
 		.dimension = d->name,
@@ -260,28 +252,48 @@ static void put_groups(struct buf *sql, const struct question *q,
 		put_answered(&only, q, from, &what);
 		what.only = statement_piece(sql, &only);
 	}
-	put_groups_source(&source, q, from, &what);
-	clicks_sql_put_groups(sql, q, &source, visitors_of(&what));
+	put_source(&source, q, from, &what);
+	clicks_sql_put_groups(sql, q, at, &source, visitors_of(&what));
 	buf_free(&only);
 	buf_free(&source);
 }
 
 /* Hours have all values of dimensions with visitors. */
 static void put_left_out(struct buf *sql, const struct question *q,
-			 const struct total_sources *from)
+			 const struct total_sources *from,
+			 const struct dimension *d, size_t at)
 {
 	const struct span_reading rest = {
-		.dimension = q->group_by[0]->name,
+		.dimension = d->name,
 		.span = CIVIL_DAY,
 		.rest = true,
 	};
 	struct buf source = {0};
 
-	if (q->group_by[0]->kind == DIMENSION_VISITORS)
+	if (d->kind == DIMENSION_VISITORS)
 		return;
-	put_groups_source(&source, q, from, &rest);
-	clicks_sql_put_left_out(sql, &source);
+	put_source(&source, q, from, &rest);
+	clicks_sql_put_left_out(sql, at, &source);
 	buf_free(&source);
+}
+
+/* Appends the groups by each single dimension, with what was left out. */
+static void put_all_groups(struct buf *sql, const struct question *q,
+			   const struct total_sources *from)
+{
+	size_t count;
+	const struct dimension *const *singles = question_singles(q, &count);
+
+	if (from->valued) {
+		put_values(sql, q, from->valued);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!singles[i])
+			continue;
+		put_groups(sql, q, from, singles[i], i);
+		put_left_out(sql, q, from, singles[i], i);
+	}
 }
 
 /* --- answers ----------------------------------------------------------------
@@ -333,7 +345,7 @@ static void put_source_of_buckets(struct buf *sql, const struct question *q,
 /* These fill the blanks of both statements. */
 struct total_texts {
 	struct clicks_sql_interval by;
-	struct buf total, of_buckets, groups, left_out;
+	struct buf total, of_buckets, groups;
 };
 
 static void total_texts_fill(struct total_texts *ret, const struct question *q,
@@ -346,10 +358,8 @@ static void total_texts_fill(struct total_texts *ret, const struct question *q,
 	if (needs_apart(buckets, from))
 		put_source_of_buckets(&ret->of_buckets, q, buckets, from,
 				      total);
-	if (q->group_by_count) {
-		put_groups(&ret->groups, q, from);
-		put_left_out(&ret->left_out, q, from);
-	}
+	if (question_has_groups(q))
+		put_all_groups(&ret->groups, q, from);
 }
 
 static void total_texts_release(struct total_texts *t)
@@ -358,7 +368,6 @@ static void total_texts_release(struct total_texts *t)
 	buf_free(&t->total);
 	buf_free(&t->of_buckets);
 	buf_free(&t->groups);
-	buf_free(&t->left_out);
 }
 
 void total_sql_clicks(struct buf *sql, const struct question *q,
@@ -385,7 +394,6 @@ void total_sql_clicks(struct buf *sql, const struct question *q,
 			{"total", statement_piece(sql, &texts.total)},
 			{"of_buckets", statement_piece(sql, &texts.of_buckets)},
 			{"groups", statement_piece(sql, &texts.groups)},
-			{"left_out", statement_piece(sql, &texts.left_out)},
 			{NULL, NULL},
 		});
 	total_texts_release(&texts);

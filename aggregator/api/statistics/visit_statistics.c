@@ -357,6 +357,9 @@ int route_visit_statistics(struct call *call, struct error *err)
 	if (status == 0 && q.csv) {
 		to_csv(&s, &call->body);
 		call_set_quality(call, UNIQUE_ERROR, false);
+		call_set_completeness(call, s.complete_until, q.to,
+				      s.complete_until >= q.to * 1000,
+				      s.waiting);
 		status = call_finish_csv(call, err);
 	} else if (status == 0) {
 		status = call_finish_json(call, to_json(&s, &q, &link), err);

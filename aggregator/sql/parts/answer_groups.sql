@@ -1,9 +1,10 @@
+-- @at@: 0
 -- @visitors_of_groups@: include aggregator/sql/parts/no_visitors.sql
 -- @left@: n_clicks - n_bots - n_prefetches
 UNION ALL
 SELECT *
 FROM (
-    SELECT 'group' AS answer_part, 0 AS bucket, toValidUTF8(v) AS group_value,
+    SELECT 'group' AS answer_part, @at@ AS bucket, toValidUTF8(v) AS group_value,
         '' AS second_value,
         -- include: aggregator/sql/parts/answer_sums.sql
         , @visitors_of_groups@

@@ -1,11 +1,11 @@
 -- @open@: AND ts >= toDateTime64(0, 3, 'UTC')
 -- @once@: include aggregator/sql/parts/is_counted_once.sql
--- @value@: toString(verdict)
+-- @row_values@: [(0, toString(verdict)), (1, toString(country))]
 UNION ALL
-SELECT @value@ AS v,
+SELECT (arrayJoin(@row_values@) AS pair).1 AS d, pair.2 AS v, false AS r,
     -- include: aggregator/sql/parts/slot_counts_of_rows.sql
 FROM clicks
 WHERE
     -- include: aggregator/sql/parts/is_of_owners.sql
     @open@ @once@
-GROUP BY v
+GROUP BY d, v

@@ -5,7 +5,8 @@ import requests
 from support.asking import aggregator  # noqa: F401
 
 LISTED, OTHER = "https://stats.example", "https://stats.example.evil.example"
-EXPOSED = "ETag, Retry-After, Unique-Error, Approximate, Lower-Bound"
+EXPOSED = ("ETag, Retry-After, Complete-Until, Complete, Waiting, Unique-Error, "
+           "Approximate, Lower-Bound")
 PREFLIGHT = {"Access-Control-Request-Method": "GET",
              "Access-Control-Request-Headers": "authorization"}
 PATHS = [("/v1/clicks", 200), ("/openapi.json", 200), ("/none", 404),

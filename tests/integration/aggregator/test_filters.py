@@ -266,8 +266,7 @@ def test_that_a_link_has_too_much_is_found_out_without_reading_it(aggregator, ro
 
 SENSELESS = [
     ("colour=red", "colour: no such parameter; known here: code, link_id, from, "
-     "to, tz, interval, group_by, limit, bots, format, and dimensions to filter "
-     "by"),
+     "to, tz, interval, group_by, limit, bots, format, "),
     ("link=1", "link: no such parameter"),
     ("total=", "total: no such parameter"),
     ("country=US&country=DE", "country: given more than once"),

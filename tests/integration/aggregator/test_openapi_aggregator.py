@@ -114,7 +114,9 @@ def narrow(made, path):
     described["x-one-of"] = {
         route: [[name, "cursor"] for name in sorted(names_of(route) - WITH_CURSORS)]
         for route in described["paths"]}
-    described["x-one-of"]["/v1/clicks"] = [["code", "link_id"], ["verdict", "bots"]]
+    described["x-one-of"]["/v1/clicks"] = [
+        ["code", "link_id"], ["verdict", "bots"], ["group_by", "breakdowns"],
+        ["format", "breakdowns"]]
     described["x-one-of"]["/v1/summary"] = [["code", "link_id"]]
     described["x-one-of"]["/v1/visit-statistics"] = [["code", "link_id"]]
     described["x-one-of"]["/v1/top"] = [["verdict", "bots"]]
@@ -132,7 +134,7 @@ def narrow(made, path):
                 each["schema"]["properties"] = {"account": {"enum": ["acme,shop", "-acme"]}}
             elif each.get("name") == "filters":
                 lists.append(each)
-            elif each.get("name") == "group_by" and route != CREATIONS:
+            elif each.get("name") in ("group_by", "breakdowns") and route != CREATIONS:
                 each["schema"]["items"]["enum"] = GROUPS
             elif (route, each.get("name")) == ("/v1/links", "code"):
                 # It is the beginning of a code.

@@ -189,6 +189,11 @@ def listed(name, member="link_id"):
     return lambda lines: {int(item[member]) for item in json.loads(lines[0])[name]}
 
 
+def broken_down_by_link(lines):
+    return {int(group["value"]) for each in json.loads(lines[0])["breakdowns"]
+            if each["group_by"] == "link" for group in each["groups"]}
+
+
 def created(lines):
     """Each link was created for a domain of its own."""
     return {int(group["value"].removeprefix("domain-"))
@@ -272,7 +277,10 @@ MATRIX = {
         (of_each(CLICKS + "&group_by=link", listed("groups", "value"), "account"), seen),
         (of_each(CLICKS + "&group_by=link", listed("groups", "value"), "account",
                  "owner"), seen),
+        (together(CLICKS + "&breakdowns=country,link,asn", broken_down_by_link), seen),
+        (of_each(CLICKS + "&breakdowns=link", broken_down_by_link, "account"), seen),
         (owners_of_no_account(CLICKS + "&group_by=owner", CLICKS + "&owner=ann",
+                              CLICKS + "&breakdowns=country,owner",
                               CLICKS + "&group_by=country,owner",
                               CLICKS + "&owner=ann&account=acme,shop"),
          refused_who_sees_all),

@@ -258,6 +258,62 @@ static void groups_are_by_one_or_two_dimensions(void **state)
 	assert_refused("group_by=total", "group_by: ");
 }
 
+static void breakdowns_are_by_some_dimensions_each_by_itself(void **state)
+{
+	struct question q = parse_valid_question(
+		"breakdowns=country,tag,region&limit=3", ALL | ASK_PAGE);
+	const struct dimension *const *singles;
+	size_t count;
+
+	(void)state;
+	assert_int_equal(q.breakdown_count, 3);
+	assert_int_equal(q.group_by_count, 0);
+	assert_true(question_has_groups(&q));
+	assert_true(question_groups_many(&q) && question_groups_daily(&q));
+	singles = question_singles(&q, &count);
+	assert_int_equal(count, 3);
+	assert_string_equal(singles[2]->name, "region");
+	question_release(&q);
+	q = parse_valid_question("group_by=city", ALL | ASK_PAGE);
+	singles = question_singles(&q, &count);
+	assert_int_equal(count, 1);
+	assert_string_equal(singles[0]->name, "city");
+	question_release(&q);
+	q = parse_valid_question("", ALL | ASK_PAGE);
+	assert_false(question_has_groups(&q));
+	question_release(&q);
+}
+
+static void refuse_page(const char *query, const char *says)
+{
+	struct question q;
+	struct error err = {0};
+
+	assert_int_equal(parse_question(&q, query, ALL | ASK_PAGE, &err), -1);
+	assert_int_equal(err.code, ERROR_INPUT);
+	if (!strstr(err.text, says))
+		fail_msg("%s: %s", query, err.text);
+	question_release(&q);
+}
+
+static void breakdowns_that_cannot_be_are_refused(void **state)
+{
+	(void)state;
+	refuse_page("breakdowns=", "breakdowns: expected some of country");
+	refuse_page("breakdowns=country,", "breakdowns: expected some of");
+	refuse_page("breakdowns=country,ip", "breakdowns: expected some of");
+	refuse_page("breakdowns=total", "breakdowns: expected some of");
+	refuse_page("breakdowns=city,tag,city", "and found city twice");
+	refuse_page("breakdowns=city&group_by=tag",
+		    "breakdowns, group_by: give one of them");
+	refuse_page("breakdowns=city&format=csv", "format: a CSV has no");
+	refuse_page("breakdowns=country,device_class,verdict,outcome,channel,"
+		    "city,os_family,ua_family,language,domain,edge,tag,link",
+		    "breakdowns: expected at most 12 dimensions");
+	/* Another route has none. */
+	assert_refused("breakdowns=city", "breakdowns: no such parameter");
+}
+
 static void a_refusal_names_every_dimension(void **state)
 {
 	struct question q;
@@ -434,6 +490,9 @@ int main(void)
 		cmocka_unit_test(numbers_are_taken_up_to_their_bounds),
 		cmocka_unit_test(codes_have_up_to_64_of_their_letters),
 		cmocka_unit_test(groups_are_by_one_or_two_dimensions),
+		cmocka_unit_test(
+			breakdowns_are_by_some_dimensions_each_by_itself),
+		cmocka_unit_test(breakdowns_that_cannot_be_are_refused),
 		cmocka_unit_test(a_refusal_names_every_dimension),
 		cmocka_unit_test(what_is_counted_is_said_by_name),
 		cmocka_unit_test(a_verdict_leaves_no_choice_of_robots),
