@@ -9,6 +9,7 @@
 
 #include "aggregator/progress.h"
 #include "aggregator/settle/settling.h"
+#include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
 #define REVISION_BYTES 8
@@ -235,6 +236,19 @@ int call_check_rows(struct call *call, int64_t from, struct error *err)
 			 "link, and of all links by one settled dimension, "
 			 "without filters",
 			 rfc3339_format(first * 1000, text));
+}
+
+int call_first_counted(struct call *call, int64_t *ret, struct error *err)
+{
+	static const char sql[] =
+#include "aggregator/sql/first_counted.sql.inc"
+		;
+	uint64_t first = 0;
+
+	if (clickhouse_numbers(call->ch, sql, NULL, &first, 1, err) < 0)
+		return -1;
+	*ret = (int64_t)first;
+	return 0;
 }
 
 bool call_exceeded_rows(const struct call *call)

@@ -108,6 +108,10 @@ int call_check_counts(struct call *call, int64_t from, struct error *err);
  * or 0 if none were dropped. */
 int call_counts_from(struct call *call, int64_t *ret, struct error *err);
 
+/* Returns the start of the first settled hour, in seconds since 1970; 0: there
+ * is none. */
+int call_first_counted(struct call *call, int64_t *ret, struct error *err);
+
 /* Returns whether the last query failed because it would have read more rows
  * than its max_rows_to_read. */
 bool call_exceeded_rows(const struct call *call);

@@ -1,6 +1,10 @@
 #include "aggregator/api/statistics/clicks_answer.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "aggregator/api/statistics/clicks_fetch.h"
+#include "aggregator/api/statistics/first_counts.h"
 #include "aggregator/api/statistics/owner_clicks.h"
 
 /* Finds the link, if the question is about one; otherwise checks whose clicks
@@ -15,15 +19,78 @@ static int find_subject(struct call *call, const struct question *q,
 	return owner_question_check(q, call->access, err);
 }
 
-static int fetch_answer(struct call *call, const struct question *q,
+static int fetch_range(struct call *call, const struct question *q,
+		       struct clicks_answer *ret, struct error *err)
+{
+	if (call_check_counts(call, q->from, err) < 0)
+		return -1;
+	return clicks_fetch(call, q, ret, err);
+}
+
+/* Counts the range that the question is compared with.  Counts that are not
+ * kept any more leave the answer as it is: they are unknown, and it says why.
+ */
+static int fetch_compared(struct call *call, const struct clicks_answer *a,
+			  struct compared *c, struct error *err)
+{
+	struct error why = {0};
+
+	if (*c->unknown)
+		return 0;
+	c->a.link.link_id = a->link.link_id;
+	if (fetch_range(call, &c->q, &c->a, &why) == 0)
+		return 0;
+	if (why.code != ERROR_INPUT) {
+		*err = why;
+		return -1;
+	}
+	snprintf(c->unknown, sizeof(c->unknown), "%s", why.text);
+	return 0;
+}
+
+/* Makes the question about the compared range. */
+static struct compared *compared_of(const struct call *call,
+				    const struct question *q, struct error *err)
+{
+	struct compared *c = calloc(1, sizeof(*c));
+	int64_t from, to;
+
+	if (!c) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	c->q = *q;
+	c->q.group_by_count = c->q.breakdown_count = 0;
+	c->q.period = PERIOD_NONE;
+	if (comparison_range(q->zone, q->compare, q->from, q->to, &from, &to)) {
+		c->q.to = to;
+		question_begin(&c->q, &call->config->aggregator, from);
+	} else {
+		snprintf(c->unknown, sizeof(c->unknown),
+			 "there is no such range");
+	}
+	return c;
+}
+
+static int fetch_answer(struct call *call, struct question *q,
 			struct clicks_answer *ret, struct error *err)
 {
 	if (find_subject(call, q, &ret->link, err) < 0 ||
-	    call_check_counts(call, q->from, err) < 0 ||
-	    freshness_waits(call->freshness, call->ch, q->from, q->to,
-			    &ret->waits, err) < 0)
+	    (q->period == PERIOD_ALL &&
+	     first_counts_begin(call, &ret->link, q, err) < 0))
 		return -1;
-	return clicks_fetch(call, q, ret, err);
+	ret->from = q->from;
+	if (q->compare) {
+		ret->compared = compared_of(call, q, err);
+		if (!ret->compared)
+			return -1;
+		ret->from = ret->compared->q.from;
+	}
+	if (freshness_waits(call->freshness, call->ch, ret->from, q->to,
+			    &ret->waits, err) < 0 ||
+	    fetch_range(call, q, ret, err) < 0)
+		return -1;
+	return q->compare ? fetch_compared(call, ret, ret->compared, err) : 0;
 }
 
 int route_clicks(struct call *call, struct error *err)
@@ -33,7 +100,7 @@ int route_clicks(struct call *call, struct error *err)
 	int status = question_parse(
 		&q, call->query,
 		ASK_LINK | ASK_RANGE | ASK_INTERVAL | ASK_GROUP | ASK_BOTS |
-			ASK_FORMAT | ASK_FILTER | ASK_PAGE,
+			ASK_FORMAT | ASK_FILTER | ASK_PAGE | ASK_PERIOD,
 		&call->config->aggregator, call_now, call, err);
 
 	q.marked = call->marked;
@@ -52,7 +119,7 @@ int route_clicks(struct call *call, struct error *err)
 	}
 	if (status == 0)
 		call->polled =
-			(struct polled){true, a.of_rows, q.from, q.to, q.to};
+			(struct polled){true, a.of_rows, a.from, q.to, q.to};
 	clicks_answer_release(&a);
 	question_release(&q);
 	return status;

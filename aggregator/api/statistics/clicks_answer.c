@@ -27,6 +27,10 @@ void clicks_answer_release(struct clicks_answer *a)
 	buckets_release(&a->buckets);
 	free(a->data);
 	clicks_answer_clear_groups(a);
+	if (a->compared)
+		clicks_answer_release(&a->compared->a);
+	free(a->compared);
+	a->compared = NULL;
 }
 
 void clicks_answer_cap(struct clicks_answer *a, enum bots_mode mode)
@@ -206,6 +210,42 @@ static json_t *head_to_json(const struct question *q,
 	return answer;
 }
 
+/* Has null for counts that are not known. */
+static json_t *compared_to_json(const struct compared *c)
+{
+	const struct question *q = &c->q;
+	char from[ZONE_TEXT_MAX], to[ZONE_TEXT_MAX];
+	json_t *object = json_pack("{s:s, s:s, s:s}", "with",
+				   comparison_name(q->compare), "from",
+				   zone_format(q->zone, q->from, from), "to",
+				   zone_format(q->zone, q->to, to));
+	json_t *total = *c->unknown ? json_null() : json_object();
+
+	if (!object || !total)
+		goto failed;
+	if (*c->unknown) {
+		json_object_set_new(object, "unknown", json_string(c->unknown));
+	} else {
+		json_object_set_new(object, "approximate",
+				    json_boolean(c->a.unique_error > 0));
+		json_object_set_new(object, "unique_error",
+				    json_real(c->a.unique_error));
+		if (counts_to_json(&c->a.total, q->bots, total) < 0)
+			goto failed;
+	}
+	if (json_object_set(object, "total", total) < 0 ||
+	    json_object_set_new(object, "data",
+				*c->unknown ? json_array()
+					    : data_to_json(q, &c->a)) < 0)
+		goto failed;
+	json_decref(total);
+	return object;
+failed:
+	json_decref(total);
+	json_decref(object);
+	return NULL;
+}
+
 json_t *clicks_to_json(const struct question *q, const struct clicks_answer *a)
 {
 	json_t *answer = head_to_json(q, a);
@@ -216,6 +256,10 @@ json_t *clicks_to_json(const struct question *q, const struct clicks_answer *a)
 	if (json_object_set_new(answer, "data", data_to_json(q, a)) < 0 ||
 	    json_object_set(answer, "total", total) < 0 ||
 	    add_groups(q, a, answer) < 0 || add_breakdowns(q, a, answer) < 0)
+		goto failed;
+	if (a->compared &&
+	    json_object_set_new(answer, "compare",
+				compared_to_json(a->compared)) < 0)
 		goto failed;
 	json_decref(total);
 	return answer;

@@ -28,6 +28,8 @@ struct grouping {
 	bool finished;
 };
 
+struct compared;
+
 struct clicks_answer {
 	struct archived_link link; /* link_id 0: all links */
 	struct buckets buckets;
@@ -37,8 +39,20 @@ struct clicks_answer {
 	struct grouping groupings[BREAKDOWNS_MAX];
 	double unique_error; /* error of visitors and ips; 0: they are exact */
 	int64_t complete_until; /* ms; 0: not known */
-	bool of_rows;		/* it has rows that are not settled yet */
+	int64_t from; /* of both ranges; what waits from there on is told */
+	/* The range that the question is compared with, without groups; its
+	 * link is that of this answer. */
+	struct compared *compared; /* owned; NULL: none */
+	bool of_rows;		   /* it has rows that are not settled yet */
 	bool waits; /* stored clicks of the range may not be counted yet */
+};
+
+/* An answer about another range. */
+struct compared {
+	struct question q; /* uses what the whole question owns */
+	struct clicks_answer a;
+	/* Why it has no counts; "": it has. */
+	char unknown[sizeof(((struct error *)NULL)->text)];
 };
 
 void clicks_answer_release(struct clicks_answer *a);

@@ -39,7 +39,8 @@ static const struct parameter {
 	{"account", ASK_LIVE},	  {"owner", ASK_LIVE},
 	{"domain", ASK_LIVE},	  {"country", ASK_LIVE},
 	{"verdict", ASK_LIVE},	  {"sort", ASK_SORT},
-	{"breakdowns", ASK_PAGE},
+	{"breakdowns", ASK_PAGE}, {"compare", ASK_PAGE},
+	{"period", ASK_PERIOD},
 };
 #define PARAMETER_COUNT (sizeof(parameters) / sizeof(parameters[0]))
 
@@ -160,12 +161,34 @@ static int read_end(struct question_reader *r, int64_t *ret, struct error *err)
 	return 0;
 }
 
+/* Reads a range by its name, which ends with the present quarter of an hour. */
+static int read_period(struct question_reader *r, const char *text,
+		       struct error *err)
+{
+	struct question *q = r->q;
+
+	if (url_param_get(r->params, "from") || url_param_get(r->params, "to"))
+		return error_set(err, ERROR_INPUT,
+				 "period: give it, or from and to");
+	if (!period_parse(text, &q->period))
+		return error_set(err, ERROR_INPUT,
+				 "period: expected today, 7d, 30d, month, year "
+				 "or all");
+	if (read_end(r, &q->to, err) < 0)
+		return -1;
+	question_begin(q, r->settings, period_start(q->zone, q->period, q->to));
+	return 0;
+}
+
 /* Reads the range.  By default it has the last 24 hours, from the start of an
  * interval on. */
 static int read_range(struct question_reader *r, struct error *err)
 {
+	const char *period = url_param_get(r->params, "period");
 	struct question *q = r->q;
 
+	if (period)
+		return read_period(r, period, err);
 	q->from = q->to = -1;
 	if (read_time(r, "to", &q->to, err) < 0 ||
 	    read_time(r, "from", &q->from, err) < 0)
@@ -204,6 +227,7 @@ static int read_interval(struct question_reader *r, struct error *err)
 	const char *text = url_param_get(r->params, "interval");
 
 	r->q->interval = BUCKET_HOUR;
+	r->q->has_interval = text != NULL;
 	if (text && (r->known & ASK_CREATIONS) && !strcmp(text, "total")) {
 		r->q->whole = true;
 		return 0;
@@ -336,6 +360,21 @@ static int read_bots(struct question_reader *r, struct error *err)
 		    : 0;
 }
 
+static int read_compare(struct question_reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "compare");
+
+	if (!text)
+		return 0;
+	if (!comparison_parse(text, &r->q->compare))
+		return error_set(err, ERROR_INPUT,
+				 "compare: expected previous or year");
+	if (r->q->period == PERIOD_ALL)
+		return error_set(err, ERROR_INPUT,
+				 "compare: nothing is before period=all");
+	return 0;
+}
+
 static int read_format(struct question_reader *r, struct error *err)
 {
 	const char *text = url_param_get(r->params, "format");
@@ -347,6 +386,9 @@ static int read_format(struct question_reader *r, struct error *err)
 	if (r->q->csv && r->q->breakdown_count)
 		return error_set(err, ERROR_INPUT,
 				 "format: a CSV has no breakdowns");
+	if (r->q->csv && r->q->compare)
+		return error_set(err, ERROR_INPUT,
+				 "format: a CSV has no comparison");
 	return 0;
 }
 
@@ -399,8 +441,9 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 	    read_interval(&r, err) < 0 || read_zone(&r, err) < 0 ||
 	    ((known & ASK_RANGE) && read_range(&r, err) < 0) ||
 	    read_group(&r, err) < 0 || read_breakdowns(&r, err) < 0 ||
-	    read_bots(&r, err) < 0 || read_filters(&r, err) < 0 ||
-	    read_format(&r, err) < 0 || read_sort(&r, err) < 0 ||
+	    read_compare(&r, err) < 0 || read_bots(&r, err) < 0 ||
+	    read_filters(&r, err) < 0 || read_format(&r, err) < 0 ||
+	    read_sort(&r, err) < 0 ||
 	    parameter_read_limit(&params, settings->groups_max, &q->limit,
 				 err) < 0)
 		goto out;
@@ -409,6 +452,15 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 out:
 	url_params_free(&params);
 	return status;
+}
+
+void question_begin(struct question *q,
+		    const struct aggregator_settings *settings, int64_t from)
+{
+	q->from = from;
+	q->earliest = repeats_earliest(&settings->clicks, from);
+	if (q->period && !q->has_interval)
+		q->interval = period_interval(from, q->to);
 }
 
 const struct dimension *const *question_singles(const struct question *q,

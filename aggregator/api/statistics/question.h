@@ -10,6 +10,7 @@
 #include "aggregator/aggregator_config.h"
 #include "aggregator/api/parameters.h"
 #include "aggregator/api/statistics/filter.h"
+#include "aggregator/api/statistics/period.h"
 #include "aggregator/dimension.h"
 #include "aggregator/zone/buckets.h"
 #include "aggregator/zone/zone.h"
@@ -31,6 +32,10 @@ struct question {
 	uint64_t link_id;	 /* 0: no link_id was given */
 	int64_t from, to;	 /* seconds since 1970, UTC; half-open */
 	bool has_from, has_to;	 /* were given */
+	/* PERIOD_ALL begins where counts do: see question_begin. */
+	enum period period;
+	bool has_interval; /* was given */
+	enum comparison compare;
 	enum bucket_interval interval;
 	bool whole; /* interval=total: the range is one bucket */
 	struct zone *zone;
@@ -78,7 +83,8 @@ bool question_groups_many(const struct question *q);
 /* Links created: interval=total, one group_by, and filters, of other dimensions
  * (creation_dimension_find). */
 #define ASK_CREATIONS (1U << 10)
-#define ASK_PAGE      (1U << 11) /* breakdowns */
+#define ASK_PAGE      (1U << 11) /* breakdowns, compare */
+#define ASK_PERIOD    (1U << 12)
 
 /*
  * Reads a query string.  A parameter that the route does not know, or that is
@@ -100,6 +106,11 @@ void question_release(struct question *q);
  */
 int question_take_whole(struct question *q, int64_t unit, int64_t units,
 			struct error *err);
+
+/* Sets the beginning of a range, from which the settings follow, and the
+ * interval if none was given. */
+void question_begin(struct question *q,
+		    const struct aggregator_settings *settings, int64_t from);
 
 const char *bots_mode_name(enum bots_mode mode);
 

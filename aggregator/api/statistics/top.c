@@ -7,6 +7,7 @@
 #include "aggregator/api/links/archive.h"
 #include "aggregator/api/statistics/clicks_sql.h"
 #include "aggregator/api/statistics/counts.h"
+#include "aggregator/api/statistics/first_counts.h"
 #include "aggregator/api/statistics/owner_clicks.h"
 #include "aggregator/api/statistics/owner_sql.h"
 #include "aggregator/api/statistics/question_params.h"
@@ -477,14 +478,18 @@ static json_t *to_json(const struct top *t)
 
 int route_top(struct call *call, struct error *err)
 {
+	static const struct archived_link all_links;
 	struct question q;
 	struct top t = {.call = call, .q = &q};
-	int status = question_parse(
-		&q, call->query,
-		ASK_RANGE | ASK_BOTS | ASK_LIMIT | ASK_SORT | ASK_FILTER,
-		&call->config->aggregator, call_now, call, err);
+	int status =
+		question_parse(&q, call->query,
+			       ASK_RANGE | ASK_PERIOD | ASK_BOTS | ASK_LIMIT |
+				       ASK_SORT | ASK_FILTER,
+			       &call->config->aggregator, call_now, call, err);
 
 	q.marked = call->marked;
+	if (status == 0 && q.period == PERIOD_ALL)
+		status = first_counts_begin(call, &all_links, &q, err);
 	if (status == 0)
 		status = prepare_count_source(&t, err);
 	if (status == 0)

@@ -116,10 +116,12 @@ def narrow(made, path):
         for route in described["paths"]}
     described["x-one-of"]["/v1/clicks"] = [
         ["code", "link_id"], ["verdict", "bots"], ["group_by", "breakdowns"],
-        ["format", "breakdowns"]]
+        ["format", "breakdowns"], ["format", "compare"], ["period", "from"],
+        ["period", "to"], ["period", "compare"]]
     described["x-one-of"]["/v1/summary"] = [["code", "link_id"]]
     described["x-one-of"]["/v1/visit-statistics"] = [["code", "link_id"]]
-    described["x-one-of"]["/v1/top"] = [["verdict", "bots"]]
+    described["x-one-of"]["/v1/top"] = [
+        ["verdict", "bots"], ["period", "from"], ["period", "to"]]
     described["x-one-of"]["/v1/export/clicks"].append(["code", "link_id", "owner"])
     shared = described["components"]
     parameters = [*shared["parameters"].values()]

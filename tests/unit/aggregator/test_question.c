@@ -289,7 +289,9 @@ static void refuse_page(const char *query, const char *says)
 	struct question q;
 	struct error err = {0};
 
-	assert_int_equal(parse_question(&q, query, ALL | ASK_PAGE, &err), -1);
+	assert_int_equal(
+		parse_question(&q, query, ALL | ASK_PAGE | ASK_PERIOD, &err),
+		-1);
 	assert_int_equal(err.code, ERROR_INPUT);
 	if (!strstr(err.text, says))
 		fail_msg("%s: %s", query, err.text);
@@ -312,6 +314,42 @@ static void breakdowns_that_cannot_be_are_refused(void **state)
 		    "breakdowns: expected at most 12 dimensions");
 	/* Another route has none. */
 	assert_refused("breakdowns=city", "breakdowns: no such parameter");
+}
+
+static void a_period_ends_with_this_quarter_of_an_hour(void **state)
+{
+	static const unsigned known = ALL | ASK_PAGE | ASK_PERIOD;
+	struct question q = parse_valid_question(
+		"period=7d&tz=Asia/Kolkata&compare=year", known);
+
+	(void)state;
+	assert_int_equal(q.to, NOW / 1000 - 7 * 60 + 900);
+	assert_int_equal((q.from + 19800) % 86400, 0);
+	assert_int_equal((q.to - q.from) / 86400, 6);
+	assert_int_equal(q.interval, BUCKET_HOUR);
+	assert_int_equal(q.compare, COMPARE_YEAR);
+	assert_true(q.earliest > 0 && q.earliest <= q.from);
+	question_release(&q);
+	q = parse_valid_question("period=year", known);
+	assert_int_equal(q.interval, BUCKET_DAY);
+	question_release(&q);
+	q = parse_valid_question("period=year&interval=week", known);
+	assert_int_equal(q.interval, BUCKET_WEEK);
+	question_release(&q);
+	q = parse_valid_question("period=all", known);
+	assert_int_equal(q.period, PERIOD_ALL);
+	question_begin(&q, &settings, q.to - 86400);
+	assert_int_equal(q.interval, BUCKET_HOUR);
+	question_release(&q);
+	refuse_page("period=week", "period: expected today, 7d");
+	refuse_page("period=", "period: expected today, 7d");
+	refuse_page("period=7d&from=2026-11-20", "period: give it, or from");
+	refuse_page("period=7d&to=2026-11-20", "period: give it, or from");
+	refuse_page("compare=month", "compare: expected previous or year");
+	refuse_page("compare=year&period=all", "compare: nothing is before");
+	refuse_page("compare=year&format=csv", "format: a CSV has no comp");
+	assert_refused("compare=year", "compare: no such parameter");
+	assert_refused("period=7d", "period: no such parameter");
 }
 
 static void a_refusal_names_every_dimension(void **state)
@@ -493,6 +531,7 @@ int main(void)
 		cmocka_unit_test(
 			breakdowns_are_by_some_dimensions_each_by_itself),
 		cmocka_unit_test(breakdowns_that_cannot_be_are_refused),
+		cmocka_unit_test(a_period_ends_with_this_quarter_of_an_hour),
 		cmocka_unit_test(a_refusal_names_every_dimension),
 		cmocka_unit_test(what_is_counted_is_said_by_name),
 		cmocka_unit_test(a_verdict_leaves_no_choice_of_robots),

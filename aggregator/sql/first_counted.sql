@@ -1,0 +1,4 @@
+SELECT toUInt32(min(unit))
+FROM settled
+WHERE kind = 'hour'
+FORMAT TabSeparated
