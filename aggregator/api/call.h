@@ -33,7 +33,8 @@ struct completeness {
 	const char *complete, *waiting; /* "true", "false"; NULL: not said */
 };
 
-/* What completeness depends on, of answers that a poll may ask for again. */
+/* The facts that completeness depends on, of an answer that polls may repeat.
+ */
 struct polled {
 	bool may_be;	  /* the answer may be remembered (poll_memo.h) */
 	bool of_rows;	  /* it has rows that are not settled yet */

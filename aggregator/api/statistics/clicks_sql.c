@@ -165,7 +165,7 @@ struct rows_texts {
 	struct clicks_sql_interval by;
 	struct buf second, rows, groups;
 	bool exact;
-	/* Of single dimensions with one value, for clicks_by_each: */
+	/* For clicks_by_each: texts of single dimensions with one value. */
 	struct buf columns, names, sets, is_group, index;
 	size_t each_count;
 	/* The first dimension, and its index; of breakdowns that with several

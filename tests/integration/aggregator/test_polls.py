@@ -33,7 +33,7 @@ def get(made, path, etag=None, key="all"):
 
 
 def said(answer):
-    """What the headers say, as JSON has it."""
+    """Returns the headers as JSON has them."""
     return {name: answer.headers.get(header) for name, header in SAID.items()}
 
 
@@ -70,7 +70,7 @@ def test_an_unchanged_page_is_polled_without_a_query_while_the_watermark_goes_on
         eventually(unchanged, what=f"the watermark in the headers of {path}")
         answer = get(made, path)
         assert answer.status_code == 200 and answer.headers["ETag"] == tags[path]
-    # What was just answered is polled from memory, unless the tables were merged since.
+    # Answers that were just made are polled from memory, unless tables were merged since.
     for path in PAGE:
         def from_memory(path=path):
             before = made.metric(UNCHANGED)

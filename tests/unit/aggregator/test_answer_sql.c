@@ -167,6 +167,45 @@ static void tags_are_those_that_have_most(void **state)
 			    "total\t0\t\t\t40\t39\t10\t2\t12\t7\n");
 }
 
+/* The index is in place of a bucket; each dimension has a limit of its own. */
+static void breakdowns_have_the_groups_of_each_dimension(void **state)
+{
+	struct settled *t = *state;
+	const struct clicks_scope scope = {0};
+	struct question q = question_of(BOTS_EXCLUDE);
+	struct lists lists = no_days;
+	struct buf sql = {0};
+	char expected[400];
+
+	insert_all(t);
+	copy_bobs(t, "tags", "['x', 'y']");
+	q.breakdowns[0] = dimension_find("owner");
+	q.breakdowns[1] = dimension_find("tag");
+	q.breakdowns[3] = dimension_find("link");
+	q.breakdown_count = 4;
+	lists.limit = 2;
+	clicks_sql_rows(&sql, &q, &two_hours, &scope, true);
+	snprintf(expected, sizeof(expected),
+		 "bucket\t%" PRId64 "\t\t\t30\t29\t8\t2\t7\t5\n"
+		 "bucket\t%" PRId64 "\t\t\t4\t4\t1\t0\t3\t3\n"
+		 "group\t0\tann\t\t12\t11\t1\t2\t3\t3\n"
+		 "group\t0\tbob\t\t22\t22\t8\t0\t7\t5\n"
+		 "group\t1\tx\t\t11\t11\t4\t0\t7\t5\n"
+		 "group\t1\ty\t\t11\t11\t4\t0\t7\t5\n"
+		 "group\t3\t1\t\t14\t14\t9\t0\t3\t2\n"
+		 "group\t3\t2\t\t19\t19\t0\t2\t7\t5\n"
+		 "total\t0\t\t\t34\t33\t9\t2\t7\t5\n",
+		 FROM, FROM + HOUR);
+	assert_string_equal(ask_sorted(t, &q, &sql, &lists), expected);
+	/* Alone, tags are read apart as well. */
+	q.breakdowns[0] = q.breakdowns[3] = NULL;
+	lists.limit = 1;
+	clicks_sql_rows(&sql, &q, &one, &scope, true);
+	assert_string_equal(ask_sorted(t, &q, &sql, &lists),
+			    "group\t1\tx\t\t11\t11\t4\t0\t7\t5\n"
+			    "total\t0\t\t\t34\t33\t9\t2\t7\t5\n");
+}
+
 static void an_event_that_was_sent_twice_is_counted_once(void **state)
 {
 	struct settled *t = *state;
@@ -403,6 +442,21 @@ static void owners_have_copied_days_and_rows(void **state)
 			    "group\t0\t2\t\t5\t5\t0\t2\t\\N\t\\N\n"
 			    "left_out\t0\t\t\t10\t8\t2\t1\t\\N\t\\N\n"
 			    "total\t0\t\t\t363\t344\t28\t6\t93\t83\n");
+	/* Each dimension has its limit, and what was left out. */
+	q.group_by_count = 0;
+	q.breakdowns[1] = dimension_find("tag");
+	q.breakdowns[2] = dimension_find("link");
+	q.breakdowns[3] = dimension_find("owner");
+	q.breakdown_count = 4;
+	lists.limit = 1;
+	owner_sql_clicks(&sql, &q, &buckets, &copied);
+	assert_string_equal(ask_sorted(t, &q, &sql, &lists),
+			    "group\t2\t1\t\t348\t338\t18\t3\t\\N\t\\N\n"
+			    "group\t3\tann\t\t323\t323\t13\t2\t\\N\t\\N\n"
+			    "left_out\t2\t\t\t10\t8\t2\t1\t\\N\t\\N\n"
+			    "left_out\t3\t\t\t99\t9\t9\t9\t\\N\t\\N\n"
+			    "total\t0\t\t\t363\t344\t28\t6\t93\t83\n");
+	lists.limit = 0;
 	lists.start = START + DAY;
 	owner_sql_links(&sql, &q, &copied);
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists),
@@ -427,6 +481,7 @@ int main(void)
 		SETTLED_TEST(a_scope_has_its_link_or_its_owners),
 		SETTLED_TEST(groups_are_those_that_have_most),
 		SETTLED_TEST(tags_are_those_that_have_most),
+		SETTLED_TEST(breakdowns_have_the_groups_of_each_dimension),
 		SETTLED_TEST(an_event_that_was_sent_twice_is_counted_once),
 		SETTLED_TEST(a_link_has_sealed_days_and_rows),
 		SETTLED_TEST(

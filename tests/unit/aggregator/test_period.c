@@ -16,8 +16,8 @@ static struct zone *open_zone(const char *name)
 	return zone;
 }
 
-static int64_t local(const struct zone *zone, int64_t year, int month, int day,
-		     int64_t seconds)
+static int64_t local_time(const struct zone *zone, int64_t year, int month,
+			  int day, int64_t seconds)
 {
 	return zone_from_local(
 		zone, civil_to_days(year, month, day) * CIVIL_DAY + seconds);
@@ -43,7 +43,7 @@ static void periods_begin_at_local_midnight(void **state)
 {
 	struct zone *zone = open_zone("Europe/Berlin");
 	/* Two days after the clocks went back. */
-	int64_t to = local(zone, 2026, 10, 27, 10 * 3600 + 900);
+	int64_t to = local_time(zone, 2026, 10, 27, 10 * 3600 + 900);
 
 	(void)state;
 	assert_start(zone, "today", to, "2026-10-27T00:00:00+01:00");
@@ -53,9 +53,9 @@ static void periods_begin_at_local_midnight(void **state)
 	assert_start(zone, "year", to, "2026-01-01T00:00:00+01:00");
 	assert_start(zone, "all", to, "1970-01-01T01:00:00+01:00");
 	/* The last quarter of a day ends with the next day's midnight. */
-	to = local(zone, 2026, 10, 28, 0);
+	to = local_time(zone, 2026, 10, 28, 0);
 	assert_start(zone, "today", to, "2026-10-27T00:00:00+01:00");
-	assert_start(zone, "month", local(zone, 2026, 11, 1, 0),
+	assert_start(zone, "month", local_time(zone, 2026, 11, 1, 0),
 		     "2026-10-01T00:00:00+02:00");
 	zone_free(zone);
 }
@@ -63,7 +63,7 @@ static void periods_begin_at_local_midnight(void **state)
 static void a_leap_day_is_a_day(void **state)
 {
 	struct zone *zone = open_zone("UTC");
-	int64_t to = local(zone, 2028, 3, 1, 900);
+	int64_t to = local_time(zone, 2028, 3, 1, 900);
 
 	(void)state;
 	assert_start(zone, "7d", to, "2028-02-24T00:00:00Z");
@@ -77,11 +77,11 @@ static void a_leap_day_is_a_day(void **state)
 static void a_day_without_midnight_begins_at_its_first_second(void **state)
 {
 	struct zone *zone = open_zone("America/Santiago");
-	int64_t to = local(zone, 2024, 9, 8, 12 * 3600);
+	int64_t to = local_time(zone, 2024, 9, 8, 12 * 3600);
 
 	(void)state;
 	assert_start(zone, "today", to, "2024-09-08T01:00:00-03:00");
-	assert_start(zone, "7d", local(zone, 2024, 9, 14, 3600),
+	assert_start(zone, "7d", local_time(zone, 2024, 9, 14, 3600),
 		     "2024-09-08T01:00:00-03:00");
 	zone_free(zone);
 }
@@ -118,26 +118,28 @@ static void assert_compared(const struct zone *zone, enum comparison with,
 static void days_are_compared_with_the_same_days_of_weeks_before(void **state)
 {
 	struct zone *zone = open_zone("Europe/Berlin");
-	int64_t from = local(zone, 2026, 10, 26, 0);
+	int64_t from = local_time(zone, 2026, 10, 26, 0);
 
 	(void)state;
 	/* A Monday, and one week before, in summer time. */
 	assert_compared(
-		zone, COMPARE_PREVIOUS, from, local(zone, 2026, 10, 27, 0),
+		zone, COMPARE_PREVIOUS, from, local_time(zone, 2026, 10, 27, 0),
 		"2026-10-19T00:00:00+02:00", "2026-10-20T00:00:00+02:00");
 	/* Until now: the same time of day. */
+	assert_compared(zone, COMPARE_PREVIOUS, from,
+			local_time(zone, 2026, 10, 26, 900),
+			"2026-10-19T00:00:00+02:00",
+			"2026-10-19T00:15:00+02:00");
 	assert_compared(
-		zone, COMPARE_PREVIOUS, from, local(zone, 2026, 10, 26, 900),
-		"2026-10-19T00:00:00+02:00", "2026-10-19T00:15:00+02:00");
-	assert_compared(
-		zone, COMPARE_PREVIOUS, from, local(zone, 2026, 11, 2, 0),
+		zone, COMPARE_PREVIOUS, from, local_time(zone, 2026, 11, 2, 0),
 		"2026-10-19T00:00:00+02:00", "2026-10-26T00:00:00+01:00");
 	/* Eight days take two weeks; thirty take five. */
+	assert_compared(zone, COMPARE_PREVIOUS, from,
+			local_time(zone, 2026, 11, 2, 900),
+			"2026-10-12T00:00:00+02:00",
+			"2026-10-19T00:15:00+02:00");
 	assert_compared(
-		zone, COMPARE_PREVIOUS, from, local(zone, 2026, 11, 2, 900),
-		"2026-10-12T00:00:00+02:00", "2026-10-19T00:15:00+02:00");
-	assert_compared(
-		zone, COMPARE_PREVIOUS, from, local(zone, 2026, 11, 25, 0),
+		zone, COMPARE_PREVIOUS, from, local_time(zone, 2026, 11, 25, 0),
 		"2026-09-21T00:00:00+02:00", "2026-10-21T00:00:00+02:00");
 	zone_free(zone);
 }
@@ -145,7 +147,7 @@ static void days_are_compared_with_the_same_days_of_weeks_before(void **state)
 static void other_ranges_are_compared_with_the_one_just_before(void **state)
 {
 	struct zone *zone = open_zone("Europe/Berlin");
-	int64_t from = local(zone, 2026, 10, 25, 4 * 3600);
+	int64_t from = local_time(zone, 2026, 10, 25, 4 * 3600);
 
 	(void)state;
 	/* Four hours of a night that had three o'clock twice. */
@@ -158,18 +160,19 @@ static void other_ranges_are_compared_with_the_one_just_before(void **state)
 static void a_year_before_has_the_same_weekdays(void **state)
 {
 	struct zone *zone = open_zone("Europe/Berlin");
-	int64_t from = local(zone, 2028, 2, 29, 0);
+	int64_t from = local_time(zone, 2028, 2, 29, 0);
 
 	(void)state;
 	/* Tuesdays. */
-	assert_compared(zone, COMPARE_YEAR, from, local(zone, 2028, 3, 1, 0),
-			"2027-03-02T00:00:00+01:00",
-			"2027-03-03T00:00:00+01:00");
-	/* Clocks change on other dates. */
-	from = local(zone, 2026, 10, 24, 6 * 3600);
 	assert_compared(
-		zone, COMPARE_YEAR, from, local(zone, 2026, 10, 25, 6 * 3600),
-		"2025-10-25T06:00:00+02:00", "2025-10-26T06:00:00+01:00");
+		zone, COMPARE_YEAR, from, local_time(zone, 2028, 3, 1, 0),
+		"2027-03-02T00:00:00+01:00", "2027-03-03T00:00:00+01:00");
+	/* Clocks change on other dates. */
+	from = local_time(zone, 2026, 10, 24, 6 * 3600);
+	assert_compared(zone, COMPARE_YEAR, from,
+			local_time(zone, 2026, 10, 25, 6 * 3600),
+			"2025-10-25T06:00:00+02:00",
+			"2025-10-26T06:00:00+01:00");
 	zone_free(zone);
 }
 
@@ -178,7 +181,7 @@ static void a_range_that_there_never_was_is_told(void **state)
 	struct zone *zone = open_zone("UTC"),
 		    *berlin = open_zone("Europe/Berlin");
 	/* A year before, the clocks skipped that hour. */
-	int64_t from, to, at = local(berlin, 2030, 3, 24, 2 * 3600);
+	int64_t from, to, at = local_time(berlin, 2030, 3, 24, 2 * 3600);
 
 	(void)state;
 	assert_false(comparison_range(berlin, COMPARE_YEAR, at, at + 3600,
