@@ -41,6 +41,15 @@ static void check_filter(const struct filter *f)
 		abort();
 }
 
+static void check_comparison(const struct question *q)
+{
+	int64_t from, to;
+
+	if (comparison_range(q->zone, q->compare, q->from, q->to, &from, &to) &&
+	    (from < 0 || from >= to || to > q->to))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct aggregator_settings settings = {
@@ -52,14 +61,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (question_parse(&q, (struct http_slice){(const char *)data, size},
 			   ASK_LINK | ASK_RANGE | ASK_INTERVAL | ASK_GROUP |
-				   ASK_BOTS | ASK_FORMAT | ASK_FILTER,
+				   ASK_BOTS | ASK_FORMAT | ASK_FILTER |
+				   ASK_PAGE | ASK_PERIOD,
 			   &settings, get_fixed_time, NULL, &err) < 0) {
 		if (!*err.text)
 			abort();
 	} else {
 		if (q.from >= q.to || q.limit < 1 || q.limit > 50 ||
-		    q.group_by_count > GROUPS_BY_MAX)
+		    q.group_by_count > GROUPS_BY_MAX ||
+		    q.breakdown_count > BREAKDOWNS_MAX)
 			abort();
+		if (q.compare)
+			check_comparison(&q);
 		for (size_t i = 0; i < q.filters.count; i++)
 			check_filter(&q.filters.items[i]);
 	}

@@ -28,7 +28,7 @@ CREATIONS = "/v1/creations"
 ONLY = {
     "code": ["code1", "code2", "gone"], "link_id": ["1", "2", "9"],
     "from": [rfc3339(FROM), "2026-10-04"], "to": [rfc3339(TO), "2026-10-06"],
-    "tz": ["UTC", "Asia/Kolkata"]}
+    "tz": ["UTC", "Asia/Kolkata"], "period": ["all"]}
 # ... and half of the generated values of these.
 OFTEN = {
     "created_from": ["2026-09-01"], "created_to": [rfc3339(TO)],
@@ -116,12 +116,12 @@ def narrow(made, path):
         for route in described["paths"]}
     described["x-one-of"]["/v1/clicks"] = [
         ["code", "link_id"], ["verdict", "bots"], ["group_by", "breakdowns"],
-        ["format", "breakdowns"], ["format", "compare"], ["period", "from"],
-        ["period", "to"], ["period", "compare"]]
+        ["format", "breakdowns"], ["format", "compare"], ["from", "period"],
+        ["to", "period"], ["period", "compare"]]
     described["x-one-of"]["/v1/summary"] = [["code", "link_id"]]
     described["x-one-of"]["/v1/visit-statistics"] = [["code", "link_id"]]
     described["x-one-of"]["/v1/top"] = [
-        ["verdict", "bots"], ["period", "from"], ["period", "to"]]
+        ["verdict", "bots"], ["from", "period"], ["to", "period"]]
     described["x-one-of"]["/v1/export/clicks"].append(["code", "link_id", "owner"])
     shared = described["components"]
     parameters = [*shared["parameters"].values()]
