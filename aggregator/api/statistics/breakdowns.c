@@ -19,7 +19,7 @@ bool breakdowns_split(const struct question *q, struct question parts[2])
 	if (!question_groups_daily(q) || !q->breakdown_count)
 		return false;
 	parts[0] = parts[1] = *q;
-	parts[1].whole = true;
+	parts[1].whole = parts[1].apart = true;
 	return keep_kind(&parts[1], true) && keep_kind(&parts[0], false);
 }
 
@@ -61,7 +61,7 @@ void breakdowns_finish(const struct question *q, struct clicks_answer *a)
 			continue;
 		g->finished = true;
 		g->total = a->total;
-		if (!g->unique_error)
+		if (g->unique_error <= 0)
 			g->unique_error = a->unique_error;
 	}
 }

@@ -54,7 +54,10 @@ void owner_sql_clicks(struct buf *sql, const struct question *q,
 		      const struct buckets *buckets,
 		      const struct copied_days *days)
 {
-	const struct clicks_sql_sets *sets = &clicks_sql_sets[q->bots];
+	static const struct clicks_sql_sets nobody = {"emptyArrayUInt32()",
+						      "emptyArrayUInt32()"};
+	const struct clicks_sql_sets *sets =
+		q->apart ? &nobody : &clicks_sql_sets[q->bots];
 	struct clicks_sql_interval by;
 	struct buf open = {0}, groups = {0};
 

@@ -38,6 +38,8 @@ struct question {
 	enum comparison compare;
 	enum bucket_interval interval;
 	bool whole; /* interval=total: the range is one bucket */
+	/* Another part of the question has the visitors of the total. */
+	bool apart;
 	struct zone *zone;
 	const struct dimension *group_by[GROUPS_BY_MAX];
 	size_t group_by_count;

@@ -377,7 +377,7 @@ void total_sql_clicks(struct buf *sql, const struct question *q,
 	const struct span_reading total = {
 		.dimension = "total",
 		.span = CIVIL_DAY,
-		.states = states[q->bots],
+		.states = q->apart ? NULL : states[q->bots],
 	};
 	struct total_texts texts = {0};
 
