@@ -60,6 +60,8 @@ async function get(path, { signal, ...params }) {
     why.isUnknown = answer.status === 404;
     throw why;
   }
+  // A 304 renews the headers of an answer that the browser keeps, and not its body.
+  if ("complete_until" in body) body.complete_until = answer.headers.get("Complete-Until");
   return body;
 }
 

@@ -95,7 +95,7 @@ static int fetch_answer(struct call *call, struct question *q,
 
 int route_clicks(struct call *call, struct error *err)
 {
-	struct question q;
+	struct question q = {.from = 0};
 	struct clicks_answer a = {.link = {.link_id = 0}};
 	int status = question_parse(
 		&q, call->query,
