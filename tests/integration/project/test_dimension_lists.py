@@ -32,10 +32,13 @@ def add_row(root, row):
 def described(root):
     """(dimensions to group by, filters) of the API's description."""
     api = yaml.safe_load((root / "schemas/openapi/aggregator.yaml").read_text())
-    group_by, = (p for p in api["paths"]["/v1/clicks"]["get"]["parameters"]
-                 if p.get("name") == "group_by")
+    named = {p.get("name"): p["schema"]["items"]["$ref"].split("/")[-1]
+             for p in api["paths"]["/v1/clicks"]["get"]["parameters"]
+             if p.get("name") in ("group_by", "breakdowns")}
+    assert named["group_by"] == named["breakdowns"]
+    group_by = api["components"]["schemas"][named["group_by"]]
     filters = api["components"]["parameters"]["filters"]["schema"]["properties"]
-    return group_by["schema"]["items"]["enum"], list(filters)
+    return group_by["enum"], list(filters)
 
 
 def test_the_lists_are_those_of_the_table(copied):
