@@ -70,6 +70,13 @@ void call_set_completeness(struct call *call, int64_t until_ms, int64_t to,
 	c->waiting = bool_text(waiting);
 }
 
+/* A member of the same name that has counts stays. */
+static void leave_out_bool(json_t *counts, const char *name)
+{
+	if (json_is_boolean(json_object_get(counts, name)))
+		json_object_del(counts, name);
+}
+
 /* Returns the text that the revision covers; NULL when out of memory. */
 static char *dump_counts(struct call *call, json_t *object)
 {
@@ -81,8 +88,8 @@ static char *dump_counts(struct call *call, json_t *object)
 	note_completeness(call, object);
 	counts = json_copy(object);
 	json_object_del(counts, "complete_until");
-	json_object_del(counts, "complete");
-	json_object_del(counts, "waiting");
+	leave_out_bool(counts, "complete");
+	leave_out_bool(counts, "waiting");
 	text = counts ? json_dumps(counts, JSON_FORMAT) : NULL;
 	json_decref(counts);
 	return text;
