@@ -193,15 +193,13 @@ static int prepare_buckets(struct call *call, const struct question *q,
 }
 
 /* Sets how exact the numbers of visitors will be.  A bucket without a row has
- * zero visitors, which is a known number; `known`: so is that of a bucket with
- * some. */
-static void set_unique_precision(struct clicks_answer *a, double unique_error,
-				 bool known)
+ * zero visitors, which is a known number. */
+static void set_unique_precision(struct clicks_answer *a, double unique_error)
 {
 	a->unique_error = unique_error;
 	for (size_t i = 0; i < a->buckets.count; i++)
-		a->data[i].unique_known = known;
-	a->total.unique_known = known;
+		a->data[i].unique_known = true;
+	a->total.unique_known = true;
 }
 
 /* The parameters of queries about sealed days. */
@@ -242,7 +240,7 @@ static int ask_sealed(struct call *call, const struct question *q,
 	struct buf sql = {0};
 	int status;
 
-	set_unique_precision(a, exact ? 0 : UNIQUE_ERROR_LIVE, true);
+	set_unique_precision(a, exact ? 0 : UNIQUE_ERROR_LIVE);
 	clicks_sql_sealed(&sql, q, &a->buckets, sealed, exact);
 	status = query_click_counts(call, &sql, &p->n, a, err);
 	buf_free(&sql);
@@ -339,7 +337,7 @@ static int try_few_rows(struct call *call, const struct question *q,
 		most = rows_bound(call, q);
 	if (most < INT64_MAX - ROWS_BESIDE)
 		question_params_rows(n, most + ROWS_BESIDE);
-	set_unique_precision(a, 0, true);
+	set_unique_precision(a, 0);
 	status = query_click_counts(call, sql, n, a, err);
 	question_params_cut(n, count);
 	*ret_done = status == 0 && a->total.events <= (uint64_t)most;
@@ -379,7 +377,7 @@ static int fetch_rows(struct call *call, const struct question *q,
 		status = decide_exact(call, q, &n, &exact, err);
 	if (status == 0 && !done) {
 		buf_reset(&sql);
-		set_unique_precision(a, exact ? 0 : UNIQUE_ERROR_LIVE, true);
+		set_unique_precision(a, exact ? 0 : UNIQUE_ERROR_LIVE);
 		clicks_sql_rows(&sql, q, &a->buckets, &scope, exact);
 		status = query_click_counts(call, &sql, &n, a, err);
 	}
@@ -508,7 +506,7 @@ static int fetch_many(struct call *call, const struct question *q,
 	bool done = false;
 	int status = call_complete_until(call, &a->complete_until, err);
 
-	set_unique_precision(a, UNIQUE_ERROR_LIVE, true);
+	set_unique_precision(a, UNIQUE_ERROR_LIVE);
 	if (status == 0)
 		status = owner_answer_prepare(
 			&owners, call, q, question_has_groups(q), q->from, err);
@@ -528,7 +526,7 @@ static int ask_total(struct call *call, const struct question *q,
 	struct buf sql = {0};
 	int status;
 
-	set_unique_precision(a, UNIQUE_ERROR_SETTLED, q->bots != BOTS_ONLY);
+	set_unique_precision(a, UNIQUE_ERROR_SETTLED);
 	total_sql_clicks(&sql, q, &a->buckets, &from);
 	status = total_answer_rows(total, call, &sql, CLICKS_SQL_COLUMNS,
 				   take_row, a, err);
@@ -551,7 +549,7 @@ static int fetch_all(struct call *call, const struct question *q,
 
 	a->complete_until = total.complete_until;
 	if (status == 0 && question_groups_daily(q)) {
-		set_unique_precision(a, UNIQUE_ERROR_LIVE, true);
+		set_unique_precision(a, UNIQUE_ERROR_LIVE);
 		status = try_rows(call, q, &everything, &total.valued, a, &done,
 				  err);
 	}
@@ -593,7 +591,7 @@ static int fetch_mixed_rows(struct call *call, const struct question *q,
 
 	*ret_done = false;
 	a->of_rows = true;
-	set_unique_precision(a, UNIQUE_ERROR_LIVE, true);
+	set_unique_precision(a, UNIQUE_ERROR_LIVE);
 	if (status == 0)
 		status =
 			owner_answer_prepare(&all, call, q, true, q->from, err);
