@@ -46,6 +46,7 @@ struct aggregator_settings {
 	/* Rate of keys without one of their own: "100/s", or "none". */
 	char *key_rate;
 	int64_t key_burst;
+	int64_t shares_max; /* of an account */
 	int64_t live_subscribers;
 	int64_t live_per_key;
 	int64_t live_queue; /* events that a subscriber may be behind */

@@ -3,9 +3,11 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "aggregator/api/share.h"
+
 uint64_t access_turn(const struct access *a)
 {
-	const char *name = a->who.name;
+	const char *name = a->share ? a->share->key : a->who.name;
 
 	return *name ? XXH3_64bits(name, strlen(name)) : 0;
 }
@@ -19,6 +21,11 @@ static const struct api_key_info *key_of(const struct access *a)
 bool access_sees_link(const struct access *a, const struct key_link *link)
 {
 	return key_may(key_of(a), KEY_READS_LINK, link);
+}
+
+bool access_is_about_link(const struct access *a, uint64_t link_id)
+{
+	return !a->share || !a->share->link_id || a->share->link_id == link_id;
 }
 
 int access_bounds_fill(struct access_bounds *ret, const struct access *a,

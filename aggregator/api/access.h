@@ -21,16 +21,25 @@
 #include "common/keys/api_keyring.h"
 #include "common/keys/key_access.h"
 
+struct share;
+
 struct access {
 	struct api_keyring *keys; /* NULL: every caller sees everything */
 	struct api_key_info who;  /* needs API_READ to see anything */
+	/* The share that the request presents: `who` is its maker's key,
+	 * narrowed (shares/share_access.h).  NULL: the key itself. */
+	const struct share *share;
 };
 
 /* The number by which the caller takes turns with others
- * (common/loop/workers.h).  0: no key. */
+ * (common/loop/workers.h); shares take those of their key.  0: no key. */
 uint64_t access_turn(const struct access *a);
 
 bool access_sees_link(const struct access *a, const struct key_link *link);
+
+/* Returns whether a link that the key may see is one that the caller asks
+ * about: a share of a link is of no other. */
+bool access_is_about_link(const struct access *a, uint64_t link_id);
 
 /*
  * Bounds around what the caller sees, for questions about many links: the links

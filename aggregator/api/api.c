@@ -15,6 +15,7 @@
 #include "aggregator/api/polls.h"
 #include "aggregator/api/problem.h"
 #include "aggregator/api/query_ender.h"
+#include "aggregator/api/shares/share_turn.h"
 #include "aggregator/api/slots.h"
 #include "aggregator/api/static_files.h"
 #include "aggregator/api/statistics/clicks_sql.h"
@@ -37,23 +38,30 @@ static const struct route {
 	const char *suffix; /* NULL: exact path; else a code comes before it */
 	const char *name;   /* name in metrics */
 	route_fn *fn;
+	const char *method; /* NULL: GET and HEAD */
+	bool shared;	    /* a share may ask for it, too */
 } routes[] = {
-	{"/v1/clicks", NULL, "clicks", route_clicks},
+	{"/v1/clicks", NULL, "clicks", route_clicks, .shared = true},
 	{"/v1/creations", NULL, "creations", route_creations},
-	{"/v1/top", NULL, "top", route_top},
-	{"/v1/summary", NULL, "summary", route_summary},
-	{"/v1/links/", "/summary", "summary", route_summary},
+	{"/v1/top", NULL, "top", route_top, .shared = true},
+	{"/v1/summary", NULL, "summary", route_summary, .shared = true},
+	{"/v1/links/", "/summary", "summary", route_summary, .shared = true},
 	{"/v1/links/", "/history", "history", route_history},
 	{"/v1/visit-statistics", NULL, "visit-statistics",
-	 route_visit_statistics},
+	 route_visit_statistics, .shared = true},
 	{"/v1/pipeline", NULL, "pipeline", route_pipeline},
 	{"/v1/links", NULL, "links", route_links},
 	{"/v1/values", NULL, "values", route_values},
 	{"/v1/reclaim-runs", NULL, "reclaim-runs", route_reclaim_runs},
 	{"/v1/spaces", NULL, "spaces", route_spaces},
 	{"/v1/reconciliation", NULL, "reconciliation", route_reconciliation},
+	{"/v1/shares", NULL, "shares", route_shares},
+	{"/v1/shares", NULL, "shares", route_share, .method = "POST"},
+	{"/v1/shares/", "", "shares", route_end_share, .method = "DELETE"},
 };
 #define ROUTE_COUNT (sizeof(routes) / sizeof(routes[0]))
+/* The number of /v1/me, which is no route: no worker answers it. */
+#define ROUTE_ME ROUTE_COUNT
 
 /* A key gives way above so many questions at once: as many as a browser sends.
  */
@@ -78,6 +86,7 @@ struct router {
 	struct answer_cache *answers;
 	struct polls *polls;
 	struct redis_links *redis; /* NULL: no spaces are configured */
+	struct share_desk *shares; /* NULL: there are no shares */
 	struct query_ender *ender;
 	struct slots *questions;
 	struct exports *exports;
@@ -105,9 +114,12 @@ struct query_job {
 	struct http_request *req;
 	size_t route;
 	struct access access; /* the caller's */
+	struct share *share;  /* NULL, or the access's, which ends with it */
 	struct call call;
-	char *if_none_match; /* a copy, as `query`; may be NULL */
-	char *query; /* a copy: the request may be gone when a drain ends */
+	/* Copies: the request may be gone when a drain ends. */
+	char *if_none_match; /* may be NULL */
+	char *query;
+	char *sent;
 	struct encoding_list accepted; /* accepted by the request */
 	enum encoding encoding;	       /* call.body's */
 	struct clickhouse_task task;
@@ -200,6 +212,20 @@ static void reply_encoded_body(struct http_request *req, const char *type,
 	http_reply(req, 200, list.items, body->data, body->len);
 }
 
+/* A change, or an answer that is given once. */
+static void reply_once(struct http_request *req, const struct call *call)
+{
+	static const struct http_field fields[] = {
+		{"Content-Type", "application/json"},
+		{"Cache-Control", "no-store"},
+		{"X-Content-Type-Options", "nosniff"},
+		{"Referrer-Policy", "no-referrer"},
+		{NULL, NULL}};
+
+	http_reply(req, call->status, call->body.len ? fields : fields + 1,
+		   call->body.data, call->body.len);
+}
+
 static void job_free(struct query_job *job)
 {
 	buf_free(&job->call.body);
@@ -207,6 +233,8 @@ static void job_free(struct query_job *job)
 		slots_give_back(job->router->questions, job->access.who.name);
 	free(job->if_none_match);
 	free(job->query);
+	free(job->sent);
+	share_free(job->share);
 	free(job);
 }
 
@@ -294,7 +322,7 @@ static void job_run(void *arg, unsigned index)
 	job->call.ch = job->router->connections[index];
 	clickhouse_set_task(job->call.ch, &job->task);
 	job->outcome = answer_question(job);
-	if (job->outcome == 0)
+	if (job->outcome == 0 && !job->call.status)
 		job->outcome = encode_body(job);
 	clickhouse_set_task(job->call.ch, NULL);
 	query_ender_finish(job->router->ender, &job->task);
@@ -310,6 +338,8 @@ static void job_done(void *arg)
 		problem_reply_soon(job->req, CLICKHOUSE_CANCELLED);
 	else if (job->outcome < 0)
 		problem_reply(job->req, job->router->log, &job->err);
+	else if (job->call.status)
+		reply_once(job->req, &job->call);
 	else
 		reply_encoded_body(job->req,
 				   job->call.csv ? "text/csv; charset=utf-8"
@@ -319,11 +349,26 @@ static void job_done(void *arg)
 	job_free(job);
 }
 
+static int copy_request(struct query_job *job, struct http_request *req)
+{
+	struct http_slice query = http_query(req), body = http_body(req);
+
+	job->query = strndup(query.data ? query.data : "", query.len);
+	job->sent = malloc(body.len + 1);
+	if (!job->query || !job->sent)
+		return -1;
+	if (body.len)
+		memcpy(job->sent, body.data, body.len);
+	job->call.query = (struct http_slice){job->query, query.len};
+	job->call.sent = (struct http_slice){job->sent, body.len};
+	return 0;
+}
+
 static struct query_job *job_new(struct router *router,
 				 struct http_request *req, size_t route,
 				 const struct access *access)
 {
-	struct http_slice query = http_query(req), path = http_path(req);
+	struct http_slice path = http_path(req);
 	struct http_slice etags = http_header_get(req, "If-None-Match");
 	struct query_job *job = calloc(1, sizeof(*job));
 	size_t fixed = strlen(routes[route].prefix);
@@ -339,6 +384,7 @@ static struct query_job *job_new(struct router *router,
 	job->call.freshness = router->freshness;
 	job->call.answers = router->answers;
 	job->call.redis = router->redis;
+	job->call.log = router->log;
 	job->call.access = &job->access;
 	query_ender_name(router->ender, &job->task);
 	job->task.priority = QUESTION_PRIORITY;
@@ -347,15 +393,13 @@ static struct query_job *job_new(struct router *router,
 	job->task.deadline = clock_monotonic_ms() +
 			     router->config->aggregator.answer_timeout;
 	job->call.deadline = job->task.deadline;
-	job->query = strndup(query.data ? query.data : "", query.len);
-	if (!job->query) {
-		free(job);
+	if (copy_request(job, req) < 0) {
+		job_free(job);
 		return NULL;
 	}
 	/* Without memory for it, the answer is made. */
 	if (etags.len)
 		job->if_none_match = strndup(etags.data, etags.len);
-	job->call.query = (struct http_slice){job->query, query.len};
 	if (routes[route].suffix) {
 		fixed += strlen(routes[route].suffix);
 		snprintf(job->call.code, sizeof(job->call.code), "%.*s",
@@ -365,27 +409,28 @@ static struct query_job *job_new(struct router *router,
 	return job;
 }
 
+/* Answers with a worker.  Takes over the share (NULL: the access is a key's).
+ */
 static void submit_question(struct router_loop *at, struct http_request *req,
-			    size_t route)
+			    size_t route, const struct access *access,
+			    struct share *share)
 {
-	struct access access;
 	enum slots_answer slot;
-	struct query_job *job;
+	struct query_job *job = job_new(at->router, req, route, access);
 	struct error err = {0};
 
-	if (!api_keys_admit(at->router->keys, req, &access))
-		return;
-	job = job_new(at->router, req, route, &access);
 	if (!job) {
+		share_free(share);
 		problem_reply_soon(req, "out of memory");
 		return;
 	}
+	job->share = share;
 	if (!encoding_choose(&job->accepted, 0, &job->encoding)) {
 		problem_reply_not_acceptable(req);
 		job_free(job);
 		return;
 	}
-	slot = slots_take(at->router->questions, access.who.name);
+	slot = slots_take(at->router->questions, access->who.name);
 	if (slot != SLOTS_TAKEN) {
 		metric_add(at->router->refused, 1);
 		problem_reply_full(req, slot, "questions");
@@ -400,6 +445,55 @@ static void submit_question(struct router_loop *at, struct http_request *req,
 		problem_reply_soon(req, err.text);
 		job_free(job);
 	}
+}
+
+/* A share_turn_fn; `arg` is a struct router_loop. */
+static void on_share_admitted(void *arg, struct http_request *req,
+			      struct share_entry *entry, size_t route)
+{
+	struct share *share = entry->share;
+
+	if (route == ROUTE_ME) {
+		me_reply_share(req, &entry->access);
+		return;
+	}
+	entry->share = NULL;
+	submit_question(arg, req, route, &entry->access, share);
+}
+
+static void begin_share_turn(struct router_loop *at, struct http_request *req,
+			     size_t route)
+{
+	const struct router *r = at->router;
+	const struct share_turn_uses uses = {.desk = r->shares,
+					     .workers = r->workers,
+					     .slots = r->questions,
+					     .refused = r->refused,
+					     .log = r->log};
+
+	share_turn_begin(&uses, at->loop, req, on_share_admitted, at, route);
+}
+
+static bool is_readable(struct http_request *req, const struct route *r)
+{
+	if (!r->method || strcmp(r->method, "POST") != 0 ||
+	    http_type_is(req, "application/json"))
+		return true;
+	http_reply_problem(req, 415, NULL,
+			   "send it as Content-Type: application/json");
+	return false;
+}
+
+static void start_route(struct router_loop *at, struct http_request *req,
+			size_t route)
+{
+	struct access access;
+
+	if (routes[route].shared && share_is_presented(req))
+		begin_share_turn(at, req, route);
+	else if (api_keys_admit(at->router->keys, req, &access) &&
+		 is_readable(req, &routes[route]))
+		submit_question(at, req, route, &access, NULL);
 }
 
 static bool route_matches(const struct route *r, struct http_slice path)
@@ -449,36 +543,74 @@ static struct cors cors_of(const struct router *router)
 {
 	return (struct cors){
 		.origins = &router->config->aggregator.cors_origins,
-		.methods = "GET, HEAD",
-		.headers = "Authorization, If-None-Match",
+		.methods = "GET, HEAD, POST, DELETE",
+		.headers = "Authorization, Content-Type, If-None-Match, "
+			   "Share-Password",
 		.exposed = "ETag, Retry-After, Complete-Until, Complete, "
 			   "Waiting, Unique-Error, Approximate, Lower-Bound",
 	};
 }
 
+static bool is_read(const struct http_request *req)
+{
+	return http_method_is(req, "GET") || http_method_is(req, "HEAD");
+}
+
+static bool method_matches(const struct http_request *req,
+			   const struct route *r)
+{
+	return r->method ? http_method_is(req, r->method) : is_read(req);
+}
+
+/* The methods of a path, for Allow; a path that is no route's is read. */
+static void list_methods(struct http_slice path, char ret[64])
+{
+	size_t n = 0;
+
+	*ret = '\0';
+	for (size_t i = 0; i < ROUTE_COUNT; i++) {
+		const char *method = routes[i].method;
+
+		if (route_matches(&routes[i], path))
+			n += (size_t)snprintf(ret + n, 64 - n, "%s%s",
+					      n ? ", " : "",
+					      method ? method : "GET, HEAD");
+	}
+	if (!n)
+		snprintf(ret, 64, "GET, HEAD");
+}
+
+static void refuse_method(struct http_request *req, const char *methods)
+{
+	const struct http_field allow[] = {{"Allow", methods}, {NULL, NULL}};
+
+	http_reply_problem(req, 405, allow, "only %s %s answered here", methods,
+			   strchr(methods, ',') ? "are" : "is");
+}
+
 /* An http_handler; `arg` is a struct router_loop. */
 static void router_handle(struct http_request *req, void *arg)
 {
-	static const struct http_field allow[] = {{"Allow", "GET, HEAD"},
-						  {NULL, NULL}};
 	struct router_loop *at = arg;
 	struct http_slice path = http_path(req);
 	const struct cors cors = cors_of(at->router);
+	char methods[64];
 
 	if (cors_preflight(&cors, req))
 		return;
-	if (!http_method_is(req, "GET") && !http_method_is(req, "HEAD")) {
-		http_reply_problem(req, 405, allow,
-				   "only GET and HEAD are answered here");
-		return;
-	}
 	for (size_t i = 0; i < ROUTE_COUNT; i++) {
-		if (route_matches(&routes[i], path)) {
-			submit_question(at, req, i);
+		if (route_matches(&routes[i], path) &&
+		    method_matches(req, &routes[i])) {
+			start_route(at, req, i);
 			return;
 		}
 	}
-	if (slice_is(path, "/v1/me"))
+	list_methods(path, methods);
+	if (!is_read(req) || !strstr(methods, "GET"))
+		refuse_method(req, methods);
+	else if (slice_is(path, "/v1/me") && share_is_presented(req))
+		begin_share_turn(at, req, ROUTE_ME);
+	else if (slice_is(path, "/v1/me"))
 		me_handle(at->router->keys, req);
 	else if (slice_is(path, "/openapi.json"))
 		reply_static(req, &at->router->openapi);
@@ -678,6 +810,22 @@ static int open_redis_links(struct router *r, struct metrics *metrics,
 	return r->redis ? 0 : -1;
 }
 
+static int open_shares(struct router *r, struct metrics *metrics,
+		       struct error *err)
+{
+	const struct share_desk_uses uses = {
+		.config = r->config,
+		.keys = r->keys,
+		.redis = r->redis,
+		.metrics = metrics,
+	};
+
+	if (!r->keys || !r->redis)
+		return 0;
+	r->shares = share_desk_new(&uses, err);
+	return r->shares ? 0 : -1;
+}
+
 static int open_exports(struct router *r, struct metrics *metrics,
 			struct error *err)
 {
@@ -728,6 +876,7 @@ static int open_parts(struct api *api, struct metrics *metrics,
 	r->freshness = freshness_new(r->config, health, err);
 	if (!r->freshness || open_questions(r, metrics, err) < 0 ||
 	    open_redis_links(r, metrics, health, err) < 0 ||
+	    open_shares(r, metrics, err) < 0 ||
 	    open_exports(r, metrics, err) < 0 || open_live(r, metrics, err) < 0)
 		return -1;
 	api->servers = calloc(count, sizeof(*api->servers));
@@ -815,6 +964,7 @@ void api_free(struct api *api)
 	free(r->connections);
 	live_free(r->live);
 	exports_free(r->exports);
+	share_desk_free(r->shares);
 	redis_links_free(r->redis);
 	query_ender_free(r->ender);
 	slots_free(r->questions);

@@ -1,5 +1,6 @@
 #include "aggregator/api/api_keys.h"
 
+#include "aggregator/api/shares/share_desk.h"
 #include "common/http/address.h"
 #include "common/keys/key_check.h"
 
@@ -49,6 +50,12 @@ bool api_keys_admit(struct api_keyring *keys, struct http_request *req,
 		    struct access *ret_access)
 {
 	*ret_access = (struct access){.keys = keys};
+	if (share_is_presented(req)) {
+		http_reply_problem(req, 403, NULL,
+				   "a share does not give this: it needs a "
+				   "key");
+		return false;
+	}
 	return !keys || key_check(keys, req, API_READ, 1, &ret_access->who);
 }
 

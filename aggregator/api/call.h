@@ -19,6 +19,7 @@
 #include "common/clock.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
+#include "common/log.h"
 
 /* The precision of the counts of a CSV, for its headers. */
 struct csv_quality {
@@ -52,11 +53,14 @@ struct call {
 	struct answer_cache *answers; /* cache of settled counts */
 	int64_t deadline;	      /* clock_monotonic_ms */
 	struct redis_links *redis;    /* NULL: no spaces are configured */
-	struct http_slice query;      /* the URL's query string */
-	char code[128]; /* from the path; "" if the route has none */
-	bool marked;	/* see clicks_sql_put_once */
+	struct log *log;
+	struct http_slice query; /* the URL's query string */
+	struct http_slice sent;	 /* the request's body */
+	char code[128];		 /* from the path; "" if the route has none */
+	bool marked;		 /* see clicks_sql_put_once */
 
-	/* The answer; its status is 200. */
+	/* The answer. */
+	int status; /* 0: it is 200; others have no ETag, and are not kept */
 	struct buf body;
 	char etag[40];
 	bool csv;
@@ -82,6 +86,9 @@ route_fn route_values;		 /* GET /v1/values */
 route_fn route_history;		 /* GET /v1/links/{code}/history */
 route_fn route_reclaim_runs;	 /* GET /v1/reclaim-runs */
 route_fn route_spaces;		 /* GET /v1/spaces, in reclaim_runs.c */
+route_fn route_shares;		 /* GET /v1/shares */
+route_fn route_share;		 /* POST /v1/shares, in shares.c */
+route_fn route_end_share;	 /* DELETE /v1/shares/{id}, in shares.c */
 
 /* Returns a finder of links that is limited to what the caller may see. */
 struct link_finder call_finder(const struct call *call);

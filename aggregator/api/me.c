@@ -1,7 +1,10 @@
 #include "aggregator/api/me.h"
 
+#include <stdlib.h>
+
 #include "aggregator/api/parameters.h"
 #include "aggregator/api/problem.h"
+#include "aggregator/api/share.h"
 #include "common/clock.h"
 #include "common/compress.h"
 #include "common/http/encoding.h"
@@ -77,6 +80,31 @@ void me_handle(struct api_keyring *keys, struct http_request *req)
 		return;
 	key_view_begin(keys ? &who : NULL, clock_monotonic_ns(), &text);
 	buf_putc(&text, '}');
+	reply_view(req, &text);
+	buf_free(&text);
+}
+
+void me_reply_share(struct http_request *req, const struct access *access)
+{
+	struct buf text = {0};
+	json_t *view;
+	char *share;
+
+	if (refuse_parameters(req))
+		return;
+	view = share_to_view(access->share);
+	share = view ? json_dumps(view, JSON_COMPACT) : NULL;
+	json_decref(view);
+	if (!share) {
+		problem_reply_soon(req, "out of memory");
+		return;
+	}
+	/* The key's name, account and owners are not the holder's to know. */
+	buf_puts(&text, "{\"name\":null,\"account\":null,\"accounts\":null,"
+			"\"roles\":[],\"owners\":null");
+	key_view_put_rate(&access->who, clock_monotonic_ns(), &text);
+	buf_printf(&text, ",\"share\":%s}", share);
+	free(share);
 	reply_view(req, &text);
 	buf_free(&text);
 }

@@ -12,6 +12,8 @@ void problem_reply(struct http_request *req, struct log *log,
 		http_reply_problem(req, 403, NULL, "%s", err->text);
 	} else if (err->code == ERROR_NOTFOUND) {
 		http_reply_problem(req, 404, NULL, "%s", err->text);
+	} else if (err->code == ERROR_EXHAUSTED) {
+		http_reply_problem(req, 429, NULL, "%s", err->text);
 	} else if (err->retriable) {
 		log_warn(log, "no answer", log_err(err));
 		http_reply_problem(req, 503, later, "%s", error_outside(err));

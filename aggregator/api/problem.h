@@ -8,8 +8,9 @@
 #include "common/log.h"
 
 /* Replies by the error's code: 400 (ERROR_INPUT), 403 (ERROR_NOT_OWNER), 404
- * (ERROR_NOTFOUND), 503 (retriable) and 500 (a retry would fail too).  The last
- * two are logged, and send nothing of ClickHouse's own text. */
+ * (ERROR_NOTFOUND), 429 (ERROR_EXHAUSTED), 503 (retriable) and 500 (a retry
+ * would fail too).  The last two are logged, and send nothing of ClickHouse's
+ * own text. */
 void problem_reply(struct http_request *req, struct log *log,
 		   const struct error *err);
 

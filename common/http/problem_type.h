@@ -9,8 +9,9 @@
 #define COMMON_HTTP_PROBLEM_TYPE_H
 
 /* Types that share their status with another. */
-#define PROBLEM_RATE  "/problems/rate"
-#define PROBLEM_QUOTA "/problems/quota"
+#define PROBLEM_RATE	       "/problems/rate"
+#define PROBLEM_QUOTA	       "/problems/quota"
+#define PROBLEM_SHARE_PASSWORD "/problems/share-password"
 
 /* Returns the type of a status, such as "/problems/not-found"; "about:blank"
  * for a status without one. */

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 #include "common/clock.h"
@@ -72,14 +73,14 @@ static void reply_limited(struct http_request *req,
 	http_reply_typed_problem(req, 429, PROBLEM_RATE, fields, detail);
 }
 
-/* Returns the key of "Bearer <key>", or {NULL, 0}. */
-static struct http_slice bearer_key(const struct http_request *req)
+struct http_slice key_check_credentials(const struct http_request *req,
+					const char *scheme)
 {
-	static const char scheme[] = "Bearer ";
-	size_t skip = sizeof(scheme) - 1;
+	size_t skip = strlen(scheme);
 	struct http_slice value = http_header_get(req, "Authorization");
 
-	if (value.len <= skip || strncasecmp(value.data, scheme, skip) != 0)
+	if (value.len <= skip || strncasecmp(value.data, scheme, skip) != 0 ||
+	    value.data[skip] != ' ')
 		return (struct http_slice){0};
 	while (skip < value.len && value.data[skip] == ' ')
 		skip++;
@@ -100,7 +101,7 @@ bool key_check_take(struct http_request *req, const struct api_key_info *who,
 bool key_check(struct api_keyring *ring, struct http_request *req,
 	       enum api_role role, unsigned cost, struct api_key_info *ret_who)
 {
-	struct http_slice key = bearer_key(req);
+	struct http_slice key = key_check_credentials(req, "Bearer");
 
 	if (!key.data || key.len == 0) {
 		reply_unauthorized(req, "send an API key: Authorization: "

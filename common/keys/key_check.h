@@ -16,6 +16,11 @@
 bool key_check(struct api_keyring *ring, struct http_request *req,
 	       enum api_role role, unsigned cost, struct api_key_info *ret_who);
 
+/* Returns the credentials of the request that have this scheme of
+ * Authorization, such as "Bearer"; {NULL, 0}: it has none. */
+struct http_slice key_check_credentials(const struct http_request *req,
+					const char *scheme);
+
 /* Takes `cost` tokens from the bucket of a key that was found before.  Returns
  * false if there are too few; the request has been answered (429). */
 bool key_check_take(struct http_request *req, const struct api_key_info *who,

@@ -75,6 +75,12 @@ static void put_rate(struct buf *out, const struct rate_limiter *limiter,
 		   state.left, clock_whole_seconds(state.full_ms));
 }
 
+void key_view_put_rate(const struct api_key_info *key, int64_t now,
+		       struct buf *out)
+{
+	put_rate(out, key->limiter, now);
+}
+
 void key_view_begin(const struct api_key_info *key, int64_t now,
 		    struct buf *out)
 {

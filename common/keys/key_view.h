@@ -16,4 +16,8 @@
 void key_view_begin(const struct api_key_info *key, int64_t now,
 		    struct buf *out);
 
+/* Appends the member `rate` with the comma before it. */
+void key_view_put_rate(const struct api_key_info *key, int64_t now,
+		       struct buf *out);
+
 #endif

@@ -92,7 +92,8 @@ static bool is_seen(const struct link_finder *f,
 	const struct key_link whose = {.account = link->account,
 				       .owner = link->owner};
 
-	return access_sees_link(f->access, &whose);
+	return access_sees_link(f->access, &whose) &&
+	       access_is_about_link(f->access, link->link_id);
 }
 
 /* Turns ERROR_NOTFOUND into success: *ret stays zeroed, and no link_id is 0. */

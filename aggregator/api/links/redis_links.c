@@ -172,6 +172,38 @@ static void read_lives(void *arg)
 	end_life_reading(all, NULL);
 }
 
+/* A command, on the stack of the thread that waits for its answer. */
+struct command_wait {
+	struct redis_links *links;
+	struct command *command;
+	redis_reply_fn *fn;
+	void *arg;
+	struct error err;
+	bool done; /* protected by the lock */
+};
+
+/* `w` may be gone when this returns. */
+static void on_replied(void *arg, const redisReply *reply,
+		       const struct error *err)
+{
+	struct command_wait *w = arg;
+
+	if (err)
+		w->err = *err;
+	else
+		w->fn(w->arg, reply, NULL);
+	report_done(w->links, &w->done);
+}
+
+static void send_command(void *arg)
+{
+	struct command_wait *w = arg;
+	struct error err = {0};
+
+	if (command_send(w->command, w->links->redis, on_replied, w, &err) < 0)
+		on_replied(w, NULL, &err);
+}
+
 static void on_state(void *arg, bool up, const struct error *err)
 {
 	struct redis_links *l = arg;
@@ -332,6 +364,28 @@ int redis_links_read_lives(struct redis_links *l, struct redis_link_life *items,
 		return 0;
 	*err = all.err;
 	return -1;
+}
+
+int redis_links_command(struct redis_links *l, struct command *c,
+			redis_reply_fn *fn, void *arg, struct error *err)
+{
+	struct command_wait w = {
+		.links = l, .command = c, .fn = fn, .arg = arg};
+
+	if (wait_for_loop(l, send_command, &w, &w.done, err) < 0) {
+		command_free(c);
+		return -1;
+	}
+	if (w.err.code == ERROR_NONE)
+		return 0;
+	*err = w.err;
+	return -1;
+}
+
+void redis_links_script(const struct redis_links *l, struct command *c,
+			enum link_script script)
+{
+	command_script(c, linkstore_space(l->store, 0), script);
 }
 
 int64_t redis_links_end(int64_t ttl_left)

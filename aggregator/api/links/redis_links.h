@@ -24,6 +24,7 @@
 #include "common/log.h"
 #include "common/metrics/metrics.h"
 #include "linkstore/block/lookup.h"
+#include "linkstore/command.h"
 
 struct redis_links;
 
@@ -74,6 +75,17 @@ struct redis_link_life {
  * stays unknown.  An error is that of one of them; the others may be known. */
 int redis_links_read_lives(struct redis_links *l, struct redis_link_life *items,
 			   size_t count, struct error *err);
+
+/*
+ * Sends a command, which it frees, and waits.  `fn` receives the answer on
+ * another thread, during the call.  ERROR_REMOTE, retriable, while Redis is
+ * unavailable.
+ */
+int redis_links_command(struct redis_links *l, struct command *c,
+			redis_reply_fn *fn, void *arg, struct error *err);
+/* The same for a script of one slot that belongs to no space. */
+void redis_links_script(const struct redis_links *l, struct command *c,
+			enum link_script script);
 
 /* Returns the end of a link that has that time left (ms), in ms since 1970; 0:
  * it never ends. */

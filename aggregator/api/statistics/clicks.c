@@ -6,6 +6,7 @@
 #include "aggregator/api/statistics/clicks_fetch.h"
 #include "aggregator/api/statistics/first_counts.h"
 #include "aggregator/api/statistics/owner_clicks.h"
+#include "aggregator/api/statistics/shared_question.h"
 
 /* Finds the link, if the question is about one; otherwise checks whose clicks
  * it is about. */
@@ -72,6 +73,14 @@ static struct compared *compared_of(const struct call *call,
 	return c;
 }
 
+static int check_compared(struct call *call, const struct compared *c,
+			  struct error *err)
+{
+	return *c->unknown ? 0
+			   : shared_question_check_range(call, c->q.from,
+							 c->q.to, err);
+}
+
 static int fetch_answer(struct call *call, struct question *q,
 			struct clicks_answer *ret, struct error *err)
 {
@@ -82,7 +91,8 @@ static int fetch_answer(struct call *call, struct question *q,
 	ret->from = q->from;
 	if (q->compare) {
 		ret->compared = compared_of(call, q, err);
-		if (!ret->compared)
+		if (!ret->compared ||
+		    check_compared(call, ret->compared, err) < 0)
 			return -1;
 		ret->from = ret->compared->q.from;
 	}
@@ -97,11 +107,11 @@ int route_clicks(struct call *call, struct error *err)
 {
 	struct question q = {.from = 0};
 	struct clicks_answer a = {.link = {.link_id = 0}};
-	int status = question_parse(
-		&q, call->query,
+	int status = shared_question_parse(
+		&q, call,
 		ASK_LINK | ASK_RANGE | ASK_INTERVAL | ASK_GROUP | ASK_BOTS |
 			ASK_FORMAT | ASK_FILTER | ASK_PAGE | ASK_PERIOD,
-		&call->config->aggregator, call_now, call, err);
+		err);
 
 	q.marked = call->marked;
 	if (status == 0)

@@ -17,6 +17,10 @@ int first_counts_begin(struct call *call, const struct archived_link *link,
 	if (!from || from >= q->to)
 		from = q->to - 1;
 	from = bucket_start(q->zone, BUCKET_DAY, from);
-	question_begin(q, &call->config->aggregator, from < kept ? kept : from);
+	if (from < kept)
+		from = kept;
+	/* A share may begin later. */
+	question_begin(q, &call->config->aggregator,
+		       from < q->from ? q->from : from);
 	return 0;
 }

@@ -176,6 +176,7 @@ static int read_period(struct question_reader *r, const char *text,
 				 "or all");
 	if (read_end(r, &q->to, err) < 0)
 		return -1;
+	q->has_from = q->has_to = true;
 	question_begin(q, r->settings, period_start(q->zone, q->period, q->to));
 	return 0;
 }

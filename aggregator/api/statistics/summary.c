@@ -5,9 +5,9 @@
 #include "aggregator/api/call.h"
 #include "aggregator/api/caller_params.h"
 #include "aggregator/api/links/link_json.h"
-#include "aggregator/api/parameters.h"
 #include "aggregator/api/statistics/clicks_sql.h"
 #include "aggregator/api/statistics/counts.h"
+#include "aggregator/api/statistics/shared_question.h"
 #include "aggregator/settle/repeats.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
@@ -153,18 +153,12 @@ static int read_question(struct call *call, struct question *ret,
 {
 	unsigned known = *call->code ? 0 : ASK_LINK;
 
-	if (question_parse(ret, call->query, known, &call->config->aggregator,
-			   call_now, call, err) < 0)
+	if (shared_question_parse(ret, call, known, err) < 0)
 		return -1;
-	if (!*call->code)
-		return *ret->code || ret->link_id
-			       ? 0
-			       : error_set(err, ERROR_INPUT,
-					   "code, link_id: give one of them");
-	if (check_path_code(call->code, err) < 0)
-		return -1;
-	strcpy(ret->code, call->code);
-	return 0;
+	if (!*ret->code && !ret->link_id)
+		return error_set(err, ERROR_INPUT,
+				 "code, link_id: give one of them");
+	return shared_question_check_whole(call, err);
 }
 
 int route_summary(struct call *call, struct error *err)

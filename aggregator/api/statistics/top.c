@@ -11,6 +11,7 @@
 #include "aggregator/api/statistics/owner_clicks.h"
 #include "aggregator/api/statistics/owner_sql.h"
 #include "aggregator/api/statistics/question_params.h"
+#include "aggregator/api/statistics/shared_question.h"
 #include "aggregator/api/statistics/total_clicks.h"
 #include "aggregator/api/statistics/total_sql.h"
 #include "common/clickhouse/rows.h"
@@ -411,7 +412,9 @@ static int prepare_count_source(struct top *t, struct error *err)
 	t->read = *t->q;
 	if (t->q->by_growth)
 		t->read.from = t->q->from > length ? t->q->from - length : 0;
-	if (owner_question_check(t->q, t->call->access, err) < 0 ||
+	if (shared_question_check_range(t->call, t->read.from, t->q->to, err) <
+		    0 ||
+	    owner_question_check(t->q, t->call->access, err) < 0 ||
 	    call_check_counts(t->call, t->read.from, err) < 0 ||
 	    freshness_waits(t->call->freshness, t->call->ch, t->read.from,
 			    t->q->to, &t->waits, err) < 0)
@@ -482,10 +485,10 @@ int route_top(struct call *call, struct error *err)
 	struct question q;
 	struct top t = {.call = call, .q = &q};
 	int status =
-		question_parse(&q, call->query,
-			       ASK_RANGE | ASK_PERIOD | ASK_BOTS | ASK_LIMIT |
-				       ASK_SORT | ASK_FILTER,
-			       &call->config->aggregator, call_now, call, err);
+		shared_question_parse(&q, call,
+				      ASK_RANGE | ASK_PERIOD | ASK_BOTS |
+					      ASK_LIMIT | ASK_SORT | ASK_FILTER,
+				      err);
 
 	q.marked = call->marked;
 	if (status == 0 && q.period == PERIOD_ALL)

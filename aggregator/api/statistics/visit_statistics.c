@@ -7,6 +7,7 @@
 #include "aggregator/api/published_days.h"
 #include "aggregator/api/statistics/clicks_sql.h"
 #include "aggregator/api/statistics/question.h"
+#include "aggregator/api/statistics/shared_question.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 #include "common/clickhouse/statement.h"
@@ -316,8 +317,7 @@ static int clamp_start(struct call *call, struct question *q, struct error *err)
 
 static int check_range(struct call *call, struct question *q, struct error *err)
 {
-	if (question_take_whole(q, CIVIL_DAY, DAYS, err) < 0 ||
-	    clamp_start(call, q, err) < 0)
+	if (clamp_start(call, q, err) < 0)
 		return -1;
 	if ((q->to - q->from) / CIVIL_DAY >
 	    call->config->aggregator.buckets_max)
@@ -331,12 +331,14 @@ static int check_range(struct call *call, struct question *q, struct error *err)
 static int read_question(struct call *call, struct question *q,
 			 struct error *err)
 {
-	if (question_parse(q, call->query, ASK_LINK | ASK_RANGE | ASK_FORMAT,
-			   &call->config->aggregator, call_now, call, err) < 0)
+	if (shared_question_parse_days(
+		    q, call, ASK_LINK | ASK_RANGE | ASK_FORMAT, DAYS, err) < 0)
 		return -1;
 	if (!*q->code && !q->link_id)
 		return error_set(err, ERROR_INPUT,
 				 "code, link_id: give one of them");
+	if (shared_question_check_link(call, err) < 0)
+		return -1;
 	if (check_range(call, q, err) < 0)
 		return -1;
 	return call_check_counts(call, q->from, err);

@@ -3,9 +3,11 @@ import functools
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
+import jsonschema_rs
 import requests
 import yaml
 
@@ -42,6 +44,31 @@ def in_the_tree(name):
     """Returns the description of the program `name`; it must not be modified."""
     path = servers.ROOT / f"schemas/openapi/{name}.yaml"
     return yaml.load(path.read_text(), yaml.CSafeLoader)
+
+
+def resolve(described, thing):
+    while "$ref" in thing:
+        kind, name = thing["$ref"].split("/")[2:]
+        thing = described["components"][kind][name]
+    return thing
+
+
+def described_as(answer, name, method, path):
+    """Returns whether the answer matches the description of the program `name`."""
+    described = in_the_tree(name)
+    responses = described["paths"][path][method.lower()]["responses"]
+    response = resolve(described, responses[str(answer.status_code)])
+    for field, header in response.get("headers", {}).items():
+        header = resolve(described, header)
+        if header.get("required") or field in answer.headers:
+            assert re.search(header["schema"].get("pattern", ""), answer.headers[field])
+    if "content" not in response:
+        return not answer.content
+    kind = answer.headers["Content-Type"]
+    if kind in ("application/json", "application/problem+json"):
+        jsonschema_rs.validate({**response["content"][kind]["schema"],
+                                "components": described["components"]}, answer.json())
+    return kind in response["content"]
 
 
 def served(url):
