@@ -99,7 +99,7 @@ void me_reply_share(struct http_request *req, const struct access *access)
 		problem_reply_soon(req, "out of memory");
 		return;
 	}
-	/* The key's name, account and owners are not the holder's to know. */
+	/* A share does not tell its key's name, account and owners. */
 	buf_puts(&text, "{\"name\":null,\"account\":null,\"accounts\":null,"
 			"\"roles\":[],\"owners\":null");
 	key_view_put_rate(&access->who, clock_monotonic_ns(), &text);

@@ -227,14 +227,16 @@ int share_access_narrow(struct access *ret, struct share *share,
 
 bool share_is_seen(const struct access *caller, const struct share *share)
 {
-	const struct key_bounds bounds = key_bounds_of(&caller->who);
+	const struct key_link any = {share->account, ""};
 	json_t *owner;
 	size_t i;
 
-	if (!*share->account || !share->owners)
-		return access_sees_all(caller) ||
-		       (*share->account && !bounds.owners &&
-			!strcmp(bounds.account, share->account));
+	if (!*share->account || access_sees_all(caller))
+		return access_sees_all(caller);
+	/* A key that reads all owners reads links of none. */
+	if (!share->owners)
+		return !key_bounds_of(&caller->who).owners &&
+		       access_sees_link(caller, &any);
 	json_array_foreach(share->owners, i, owner)
 	{
 		const struct key_link whose = {share->account,

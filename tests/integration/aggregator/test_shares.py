@@ -1,4 +1,4 @@
-"""Shares: what whoever has a token may ask, and as which key."""
+"""Shares: the questions that a token may ask, and as which key."""
 import datetime
 import json
 import signal
@@ -207,7 +207,7 @@ def test_filters_stay(aggregator, rows):
     assert refused(made, token, CLICKS + "&code=code1") == 404
     for path in "/v1/links/code2/summary", f"/v1/visit-statistics?{RANGE}&code=code2":
         assert refused(made, token, path) == 403
-    # What grows is not compared with what is not shared.
+    # Growth is not that over a range which is not shared.
     token = share(made, filters={}, **{"from": rfc3339(HALF)})["token"]
     assert ask(made, token, f"/v1/top?{RANGE}")["from"] == rfc3339(HALF)
     assert refused(made, token, f"/v1/top?{RANGE}&sort=growth") == 403
@@ -443,7 +443,7 @@ def test_a_password_is_asked_for_and_not_guessed(aggregator):
     assert set(wrong) == {401, 429} and wrong == sorted(wrong)
     answer = status("another password")
     assert answer.status_code == 429 and int(answer.headers["Retry-After"]) >= 1
-    # Who has the right one is not kept out by who guesses.
+    # The right one is let in while others guess.
     assert status(PASSWORD).status_code == 200
     assert status("x" * 400).status_code == 400
     assert call(made, "GET", "/v1/me", share=token).status_code == 401
