@@ -8,9 +8,11 @@
 #ifndef COMMON_HTTP_PROBLEM_TYPE_H
 #define COMMON_HTTP_PROBLEM_TYPE_H
 
-/* Types that share their status with another. */
-#define PROBLEM_RATE	       "/problems/rate"
-#define PROBLEM_QUOTA	       "/problems/quota"
+/* Types that share their status with another: 429, ... */
+#define PROBLEM_RATE  "/problems/rate"
+#define PROBLEM_QUOTA "/problems/quota"
+
+/* ... and 401. */
 #define PROBLEM_SHARE_PASSWORD "/problems/share-password"
 
 /* Returns the type of a status, such as "/problems/not-found"; "about:blank"

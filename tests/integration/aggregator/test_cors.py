@@ -76,9 +76,9 @@ def test_a_preflight_says_what_may_be_sent(aggregator, origins,  # noqa: F811
         assert (answer.status_code, answer.content) == (204, b"")
         assert cors(answer) == {
             "Access-Control-Allow-Origin": allowed,
-            "Access-Control-Allow-Methods": "GET, HEAD",
+            "Access-Control-Allow-Methods": "GET, HEAD, POST, DELETE",
             "Access-Control-Allow-Headers":
-                "Authorization, If-None-Match",
+                "Authorization, Content-Type, If-None-Match, Share-Password",
             "Access-Control-Max-Age": "3600",
             "Access-Control-Expose-Headers": EXPOSED}
     # An OPTIONS without the preflight headers is not a preflight.

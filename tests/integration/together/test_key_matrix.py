@@ -236,6 +236,66 @@ def streamed(world, key):
         stream.close()
 
 
+def share(world, key, **body):
+    """Returns (status, what its token gets by GET)."""
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    made = requests.post(world.made.url + "/v1/shares", json=body, headers=headers,
+                         timeout=60)
+
+    def get(path):
+        headers = {"Authorization": "Share " + made.json()["token"]}
+        return requests.get(world.made.url + path, headers=headers, timeout=60)
+    return made.status_code, get
+
+
+def shared_one_by_one(world, key):
+    """A share of a link shows that link alone."""
+    found, refused = set(), set()
+    for link in LINKS:
+        status, get = share(world, key, code=f"code{link}")
+        if status != 201:
+            refused.add(status)
+            continue
+        found.add(link)
+        assert get(CLICKS).json()["link_id"] == str(link)
+        other = min(ALL - {link})
+        assert get(CLICKS + f"&code=code{other}").status_code == 404
+    assert not found or refused <= {404}
+    return found if found or refused == {404} else refused.pop()
+
+
+def shared_together(world, key):
+    status, get = share(world, key, filters={})
+    if status != 201:
+        return status
+    found = listed("groups", "value")([get(CLICKS + "&group_by=link").text])
+    assert found == listed("links")([get(f"/v1/top?{RANGE}").text])
+    return found
+
+
+def shared_of_each_account(world, key):
+    found, refused = set(), set()
+    for account in {account for _, account, _ in LINKS.values()}:
+        status, get = share(world, key, filters={"account": account})
+        if status == 201:
+            told = listed("groups", "value")([get(CLICKS + "&group_by=link").text])
+            assert told <= {link for link in LINKS if LINKS[link][1] == account}
+            found |= told
+        else:
+            refused.add(status)
+    assert not found or refused <= {403}
+    return found if found or not refused or refused == {403} and isinstance(
+        seen(key), set) else refused.pop()
+
+
+def revoked(world, key):
+    """No key finds a share that is not there."""
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    status = requests.delete(world.made.url + "/v1/shares/" + "0" * 24, headers=headers,
+                             timeout=60).status_code
+    return ALL if status == 404 else status
+
+
 def seen(key):
     return KEYS[key][1]
 
@@ -335,6 +395,10 @@ MATRIX = {
     "/v1/reclaim-runs": [(answered("/v1/reclaim-runs"), seen_by_admins)],
     "/v1/spaces": [(answered("/v1/spaces"), seen_by_admins)],
     "/v1/me": [(answered("/v1/me"), seen_by_each_key)],
+    "/v1/shares": [
+        (shared_one_by_one, seen), (shared_together, seen), (shared_of_each_account, seen),
+        (answered("/v1/shares"), answered_who_reads)],
+    "/v1/shares/{id}": [(revoked, answered_who_reads)],
     "/openapi.json": [(answered("/openapi.json"), seen_by_anybody)],
 }
 
@@ -541,7 +605,7 @@ def allocator(redis, kafka, program, workdir, keys_path):
 
 
 @pytest.fixture
-def world(migrated, clickhouse, redis, kafka, program, keys_path, allocator):
+def world(migrated, clickhouse, redis, kafka, program, keys_path, workdir, allocator):
     for link, (owner, account, maker) in LINKS.items():
         migrated.link(f"code{link}", link, owner=owner, account=account,
                       creator=maker, tags=[value_of("tag", link)],
@@ -554,7 +618,11 @@ def world(migrated, clickhouse, redis, kafka, program, keys_path, allocator):
                       "account": LINKS[row["link_id"]][1]} for row in rows])
     migrated.report([], 0, (TO + DAY) * 1000)
     topic = kafka.create_topic("live", 1)
-    made = program("aggregator", {"kafka": {"topic_live": topic}, "aggregator": {
+    # Redis has no links of this space: it is there for shares.
+    spaces = {"ttl_classes": ["1h"], "quarantine": "1h",
+              "spaces": [with_key(workdir, sequence(number=3))]}
+    made = program("aggregator", {"kafka": {"topic_live": topic}, "links": spaces,
+                                  "aggregator": {
         "settle_every": "500ms", "watermark_every": "500ms", "keys_file": keys_path,
         "web_root": str(servers.ROOT / "web"), "live_per_key": 100,
         "key_exports_max": 100}})
