@@ -63,10 +63,8 @@ int share_password_hash(const char *password, char ret[SHARE_PASSWORD_HASH],
 	return error_set_nomem(err);
 }
 
-bool share_password_is(const char *password, const char *hash)
+bool share_password_is(const char *password,
+		       const char hash[SHARE_PASSWORD_HASH])
 {
-	char text[crypto_pwhash_STRBYTES] = "";
-
-	strncat(text, hash, sizeof(text) - 1);
-	return crypto_pwhash_str_verify(text, password, strlen(password)) == 0;
+	return crypto_pwhash_str_verify(hash, password, strlen(password)) == 0;
 }

@@ -41,6 +41,7 @@ bool share_token_is_of(const struct share_name *name,
 int share_password_hash(const char *password, char ret[SHARE_PASSWORD_HASH],
 			struct error *err);
 /* Returns whether the password is that of the hash. */
-bool share_password_is(const char *password, const char *hash);
+bool share_password_is(const char *password,
+		       const char hash[SHARE_PASSWORD_HASH]);
 
 #endif
