@@ -10,6 +10,7 @@ import pytest
 from support.allocator import *  # noqa: F401,F403
 from support.asking import FROM, TO
 from support.clicks import counted, rfc3339, some_clicks
+from support.keys import key_line
 from support.openapi import described_as
 from support.program import eventually, quick
 from support.redis_proxy import RedisProxy
@@ -49,10 +50,10 @@ def aggregator(rows, redis, create_space, program, sections, keys_file):
     status, output = create_space()
     assert status == 0, output
 
-    def make(redis=None, **settings):
+    def make(redis=None, settle_every="10m", **settings):
         return program("aggregator", {
             "kafka": {"topic_live": "live"}, "links": sections["links"], **({"redis": redis} if redis else {}),
-            "aggregator": {"settle_every": "500ms", "keys_file": str(keys_file.path),
+            "aggregator": {"settle_every": settle_every, "keys_file": str(keys_file.path),
                            **settings}})
     return make
 
@@ -104,7 +105,7 @@ def is_total(answer, rows, **fields):
 # --- what a share shows ----------------------------------------------------------
 
 def test_a_share_of_a_link_shows_it_alone(aggregator, rows, migrated):
-    made = aggregator()
+    made = aggregator(settle_every="500ms")
     whole, half = share(made, code="code1"), share(made, **{**LINK, "from": rfc3339(HALF)})
 
     assert whole["url"] == "/#share=" + whole["token"] and len(whole["token"]) == 22
@@ -169,6 +170,7 @@ def test_a_share_gives_nothing_else(aggregator):
         assert answer.headers["WWW-Authenticate"] == 'Share realm="shortloop"'
 
 
+@pytest.mark.proof
 def test_filters_stay(aggregator, rows):
     made = aggregator()
 
@@ -226,6 +228,7 @@ def test_last_days_end_with_today(aggregator):
     assert ask(made, token, "/v1/me")["share"]["last_days"] == 30
 
 
+@pytest.mark.proof
 def test_an_etag_is_of_what_is_shown(aggregator):
     made = aggregator()
     tags = set()
@@ -264,6 +267,7 @@ BAD = [
 ]
 
 
+@pytest.mark.proof
 def test_a_mistake_is_named(aggregator):
     made = aggregator()
 
@@ -285,6 +289,7 @@ def test_a_mistake_is_named(aggregator):
         assert (answer.status_code, answer.headers["Allow"]) == (405, allowed)
 
 
+@pytest.mark.proof
 def test_nobody_shares_what_he_does_not_read(aggregator):
     made = aggregator()
 
@@ -323,6 +328,7 @@ def listed(made, key, **query):
     return found
 
 
+@pytest.mark.proof
 def test_who_lists_and_ends_a_share(aggregator, redis):
     made, other = aggregator(), aggregator()
     ids, tokens = {}, {}
@@ -362,6 +368,7 @@ def test_who_lists_and_ends_a_share(aggregator, redis):
     assert tokens["all"] not in stored and json.loads(stored)["password"] == ""
 
 
+@pytest.mark.proof
 def test_a_share_ends_by_itself_and_an_account_has_so_many(aggregator):
     made = aggregator(shares_max=2)
     end = time.time() + 3
@@ -383,6 +390,7 @@ def test_a_share_ends_by_itself_and_an_account_has_so_many(aggregator):
     assert ask(made, kept["token"])
 
 
+@pytest.mark.proof
 def test_a_share_has_no_more_than_its_key(aggregator, rows, keys_file):
     made = aggregator()
     every = {name: share(made, key, filters=filters)["token"] for name, key, filters in (
@@ -411,15 +419,13 @@ def test_a_share_has_no_more_than_its_key(aggregator, rows, keys_file):
         eventually(lambda: call(made, "GET", CLICKS, share=every["all"]).status_code == (
             403 if line and line.startswith("read") else 401))
     # Another key with the name is another key.
-    keys_file.path.write_text(keys_file.path.read_text() + keys_line("acme"))
+    keys_file.path.write_text(keys_file.path.read_text() + key_line(
+        "acme", "read account=acme", "another"))
     made.process.signal(signal.SIGHUP)
     eventually(lambda: call(made, "GET", CLICKS, "another").status_code == 200)
     assert refused(made, every["all"]) == 401
 
 
-def keys_line(name):
-    from support.keys import key_line
-    return key_line(name, "read account=acme", "another")
 
 
 # --- passwords, Redis ------------------------------------------------------------------
@@ -427,6 +433,7 @@ def keys_line(name):
 PASSWORD = "größer als nötig+%41"
 
 
+@pytest.mark.proof
 def test_a_password_is_asked_for_and_not_guessed(aggregator):
     made = aggregator()
     answer = share(made, **LINK, password=PASSWORD)
@@ -452,6 +459,7 @@ def test_a_password_is_asked_for_and_not_guessed(aggregator):
     assert call(made, "GET", CLICKS, share=free, password="any").status_code == 200
 
 
+@pytest.mark.proof
 def test_a_share_has_a_rate_of_its_own(aggregator):
     made = aggregator(key_rate="1/h", key_burst=3)
     token = share(made, "boss", **LINK)["token"]
@@ -461,6 +469,7 @@ def test_a_share_has_a_rate_of_its_own(aggregator):
     assert call(made, "GET", CLICKS, "boss").status_code == 200
 
 
+@pytest.mark.proof
 def test_without_redis_nothing_is_known_of_a_share(aggregator, redis_server):
     with RedisProxy(redis_server.port) as proxy:
         made = aggregator(redis={"address": proxy.address})
