@@ -426,8 +426,6 @@ def test_a_share_has_no_more_than_its_key(aggregator, rows, keys_file):
     assert refused(made, every["all"]) == 401
 
 
-
-
 # --- passwords, Redis ------------------------------------------------------------------
 
 PASSWORD = "größer als nötig+%41"

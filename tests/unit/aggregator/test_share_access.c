@@ -226,6 +226,8 @@ static void who_reads_all_of_a_share_sees_it(void **state)
 		{"read account=acme", "{}", "read account=acme", true},
 		{"read account=acme", "{}", "read account=acme owners=ann",
 		 false},
+		{"read account=acme", "{}", "read account=acme owners=,ann",
+		 false},
 		{"read account=acme", "{\"owner\":\"ann\"}",
 		 "read account=acme owners=ann", true},
 		{"read account=acme", "{\"owner\":\"ann,bob\"}",
