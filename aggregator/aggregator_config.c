@@ -85,7 +85,7 @@ static const struct setting settings[] = {
 	SETTING_INT(
 		key_burst, "1000", 1, RATE_COUNT_MAX, AT_START,
 		"How many requests such a key may make at once after a rest."),
-	SETTING_INT(shares_max, "1000", 1, 10000, AT_START,
+	SETTING_INT(shares_max, "1000", 1, SHARES_MOST, AT_START,
 		    "Shares (POST /v1/shares) that an account may have at a "
 		    "time; beyond, the answer is 429."),
 	SETTING_INT(live_subscribers, "200", 1, 100000, AT_START,

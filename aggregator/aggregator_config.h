@@ -13,6 +13,9 @@
 #include "linkstore/clicks_config.h"
 #include "linkstore/links_config.h"
 
+/* The most shares_max; lists reach as far, whatever the setting is by now. */
+#define SHARES_MOST 10000
+
 /* The `aggregator` section. */
 struct aggregator_settings {
 	struct clicks_config clicks; /* section `clicks` */

@@ -11,7 +11,7 @@
 
 enum {
 	SHARE_FILTERS_MAX = 8,
-	SHARE_BODY_MAX = 65536, /* bytes */
+	SHARE_BODY_MAX = 8192, /* bytes: an account has many shares */
 };
 
 struct share_request {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/aggregator_config.h"
 #include "common/clock.h"
 
 #define SHARE_PREFIX "share:{shares}:"
@@ -154,15 +155,14 @@ static void read_places(void *arg, const redisReply *reply,
 }
 
 static int list_places(struct redis_links *redis, const char *account,
-		       int64_t most, struct store_answer *ret,
-		       struct error *err)
+		       struct store_answer *ret, struct error *err)
 {
 	struct command c;
 
 	command_plain(&c, "ZREVRANGE");
 	command_format(&c, LIST_PREFIX "%s", account);
 	command_number(&c, 0);
-	command_number(&c, (uint64_t)most - 1);
+	command_number(&c, SHARES_MOST - 1);
 	command_text(&c, "WITHSCORES");
 	return run_command(redis, &c, read_places, ret, err);
 }
@@ -221,11 +221,11 @@ static bool is_after(const struct share_place *place,
 }
 
 int share_store_list(struct redis_links *redis, const char *account,
-		     const struct share_place *after, int64_t most,
-		     share_fn *fn, void *arg, struct error *err)
+		     const struct share_place *after, share_fn *fn, void *arg,
+		     struct error *err)
 {
 	struct store_answer all = {0};
-	int status = list_places(redis, account, most, &all, err);
+	int status = list_places(redis, account, &all, err);
 	size_t at = 0;
 
 	while (status == 0 && at < all.count &&

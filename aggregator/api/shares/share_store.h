@@ -45,10 +45,9 @@ struct share_place {
 typedef int share_fn(void *arg, struct share *share,
 		     const struct share_place *place, struct error *err);
 
-/* Lists the account's shares after a place, of which there are at most
- * `most`. */
+/* Lists the account's shares after a place. */
 int share_store_list(struct redis_links *redis, const char *account,
-		     const struct share_place *after, int64_t most,
-		     share_fn *fn, void *arg, struct error *err);
+		     const struct share_place *after, share_fn *fn, void *arg,
+		     struct error *err);
 
 #endif

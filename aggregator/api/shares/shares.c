@@ -266,7 +266,7 @@ static int list_shares(struct call *call, const struct url_params *params,
 	if (!page->items)
 		return error_set_nomem(err);
 	return share_store_list(call->redis, page->account, &page->after,
-				settings->shares_max, take_share, page, err);
+				take_share, page, err);
 }
 
 int route_shares(struct call *call, struct error *err)

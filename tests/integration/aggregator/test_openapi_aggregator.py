@@ -245,8 +245,8 @@ OWN = {"GET /v1/clicks", "GET /v1/creations", "GET /v1/links", "GET /v1/values",
        "GET /v1/links/{code}/summary", "GET /v1/links/{code}/history",
        "GET /v1/summary", "GET /v1/top", "GET /v1/visit-statistics",
        "GET /v1/export/clicks"}
-# Members that have no value without a file of keys.
-OF_KEYS = {"GET /v1/me": {"name", "account", "owners", "rate"}}
+# Members that have no value without a file of keys, or without a share.
+OF_KEYS = {"GET /v1/me": {"name", "account", "owners", "rate", "share"}}
 ANSWERED = {"boss": set(SEEN), "ann": OWN, "acme": OWN}
 
 
