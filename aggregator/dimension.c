@@ -14,6 +14,7 @@ const struct dimension dimensions[] = {
 	{"ua_family", "toString(ua_family)", DIMENSION_BUSIEST},
 	{"language", "toString(language)", DIMENSION_BUSIEST},
 	{"referrer_host", "toString(referrer_host)", DIMENSION_BUSIEST},
+	{"referrer_site", "toString(referrer_site)", DIMENSION_BUSIEST},
 	{"domain", "toString(domain)", DIMENSION_BUSIEST},
 	{"edge", "toString(edge)", DIMENSION_BUSIEST},
 	{"account", "toString(account)", DIMENSION_BUSIEST},

@@ -5,7 +5,7 @@ SELECT toUnixTimestamp64Milli(ts), link_id, event_id, code, domain, account, own
     campaign,
     if(empty(tags), '[]', toJSONString(arrayMap(x -> toValidUTF8(x), tags))), outcome, status,
     verdict, country, city, device_class, os_family, ua_family, language, channel,
-    referrer_host, edge, partition, offset, epoch, topic
+    referrer_host, referrer_site, edge, partition, offset, epoch, topic
 FROM clicks
 WHERE
   -- include: aggregator/sql/parts/exported_rows.sql

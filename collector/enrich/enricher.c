@@ -187,6 +187,7 @@ int enricher_facts(struct enricher *e, const struct event_origin *origin,
 	facts->max_text = (size_t)e->settings->max_text;
 	facts->places = e->lookups->places;
 	facts->sources = e->lookups->ref.sources;
+	facts->sites = e->lookups->sites;
 	copy_ip(click, facts->ip);
 	choose_ip(e, click, facts);
 	/* The tables of places and bursts are larger than the processor's

@@ -149,6 +149,7 @@ static void put_object(struct buf *out, const struct event_value *v)
 	put_text(out, "ua_family", v[COLUMN_ua_family]);
 	put_text(out, "channel", v[COLUMN_channel]);
 	put_text(out, "referrer_host", v[COLUMN_referrer_host]);
+	put_text(out, "referrer_site", v[COLUMN_referrer_site]);
 	put_verdict(out, kind);
 	put_text(out, "reason", v[COLUMN_verdict_reason]);
 	buf_puts(out, kind == VERDICT_HUMAN ? ",\"human\":true}"

@@ -8,6 +8,7 @@ void enrich_lookups_free(struct enrich_lookups *l)
 		return;
 	agent_lookup_free(l->agents);
 	place_lookup_free(l->places);
+	site_lookup_free(l->sites);
 	reference_release(&l->ref);
 	free(l);
 }
@@ -30,7 +31,10 @@ static int add_agents(struct enrich_lookups *l,
 	if (reference_load_rules(&l->ref, settings, err) < 0)
 		return -1;
 	l->agents = agent_lookup_new(&l->ref, (size_t)settings->ua_cache, err);
-	return l->agents ? 0 : -1;
+	if (!l->agents)
+		return -1;
+	l->sites = site_lookup_new(l->ref.sources, err);
+	return l->sites ? 0 : -1;
 }
 
 static struct enrich_lookups *

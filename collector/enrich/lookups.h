@@ -12,12 +12,14 @@
 #include "collector/enrich/agent.h"
 #include "collector/enrich/place.h"
 #include "collector/enrich/reference.h"
+#include "collector/enrich/referrer_site.h"
 #include "common/error.h"
 
 struct enrich_lookups {
 	struct reference ref;
 	struct agent_lookup *agents;
 	struct place_lookup *places;
+	struct site_lookup *sites;
 };
 
 /* Reads the files, which can take a second or more.  An invalid one is
@@ -25,8 +27,8 @@ struct enrich_lookups {
 struct enrich_lookups *
 enrich_lookups_new(const struct collector_settings *settings,
 		   struct error *err);
-/* Reads only the geo files: `agents` is NULL, and `ref` has nothing else.
- * After an exchange the cache of user agents stays filled. */
+/* Reads only the geo files: `agents` and `sites` are NULL, and `ref` has
+ * nothing else. After an exchange the cache of user agents stays filled. */
 struct enrich_lookups *
 enrich_lookups_new_places(const struct collector_settings *settings,
 			  struct error *err);

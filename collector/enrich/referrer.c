@@ -84,6 +84,24 @@ static bool is_scheme(const char *text, const char *mark, const char *scheme)
 	return (size_t)(mark - text) == len && !strncasecmp(text, scheme, len);
 }
 
+static bool is_app_scheme(const char *text, const char *mark)
+{
+	return is_scheme(text, mark, "ios-app") ||
+	       is_scheme(text, mark, "android-app");
+}
+
+/* Only Android's apps are in lists. */
+static const char *channel_of_app(const char *text, const char *mark,
+				  const struct sources *sources,
+				  struct referrer *r)
+{
+	r->is_app = true;
+	if (is_scheme(text, mark, "android-app") &&
+	    sources_find_app(sources, r->host, &r->source))
+		return r->source.channel;
+	return "app";
+}
+
 void referrer_parse(const char *text, size_t len, const char *own_domain,
 		    const struct sources *sources,
 		    struct referrer *ret_referrer)
@@ -96,16 +114,13 @@ void referrer_parse(const char *text, size_t len, const char *own_domain,
 	r->host[0] = '\0';
 	r->channel = "unknown";
 	r->source = (struct source){0};
+	r->is_app = false;
 	if (!len)
 		r->channel = "direct";
 	else if (!mark || !copy_host(mark + 3, text + len, r->host))
 		r->host[0] = '\0';
-	else if (is_scheme(text, mark, "ios-app"))
-		r->channel = "app";
-	else if (is_scheme(text, mark, "android-app"))
-		r->channel = sources_find_app(sources, r->host, &r->source)
-				     ? r->source.channel
-				     : "app";
+	else if (is_app_scheme(text, mark))
+		r->channel = channel_of_app(text, mark, sources, r);
 	else if (*own_domain && !strcmp(r->host, own_domain))
 		r->channel = "internal";
 	else if (sources_find(sources, r->host, &r->source))

@@ -2,6 +2,7 @@
 #ifndef COLLECTOR_ENRICH_REFERRER_H
 #define COLLECTOR_ENRICH_REFERRER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "collector/enrich/sources.h"
@@ -19,6 +20,7 @@ struct referrer {
 	const char *channel;
 	/* The source that decided; all NULL: the host is unknown. */
 	struct source source;
+	bool is_app; /* `host` is the name of an app, and no domain */
 };
 
 /* `own_domain` is the host that the visitor requested, NUL-terminated. */

@@ -13,6 +13,7 @@
 #include "collector/enrich/event.h"
 #include "collector/enrich/identity.h"
 #include "collector/enrich/place.h"
+#include "collector/enrich/referrer_site.h"
 #include "collector/enrich/sources.h"
 #include "collector/enrich/verdict_rules.h"
 #include "common/agent/verdict.h"
@@ -54,6 +55,7 @@ struct click_facts {
 	size_t max_text;
 	struct place_lookup *places;
 	const struct sources *sources;
+	struct site_lookup *sites;
 };
 
 void row_append_click(struct buf *row, const struct row_origin *origin,

@@ -308,3 +308,15 @@ const char *sources_domain(const struct sources *s, const char *host)
 {
 	return psl_registrable_domain(s->suffixes, host);
 }
+
+const char *sources_site(const struct sources *s, const char *host)
+{
+	const char *domain = sources_domain(s, host);
+	const char *dot = domain ? strchr(domain, '.') : NULL;
+
+	if (!dot ||
+	    !psl_is_public_suffix2(s->suffixes, dot + 1,
+				   PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE))
+		return host;
+	return domain;
+}

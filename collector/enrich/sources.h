@@ -58,4 +58,8 @@ bool sources_find_name(const struct sources *sources, const char *name,
 /* Returns the registrable domain of a host, a part of it; NULL: it has none. */
 const char *sources_domain(const struct sources *sources, const char *host);
 
+/* Returns the registrable domain, or the whole host if it has none whose suffix
+ * the list knows: an address, a public suffix, a name of a private network. */
+const char *sources_site(const struct sources *sources, const char *host);
+
 #endif

@@ -66,6 +66,7 @@ CREATE TABLE IF NOT EXISTS clicks
 
     referrer        String,
     referrer_host   LowCardinality(String),
+    referrer_site   LowCardinality(String), -- registrable domain of the host
     channel         LowCardinality(String),
     language        LowCardinality(String),
     query           String,

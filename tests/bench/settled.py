@@ -30,7 +30,7 @@ FILL = f"""
 INSERT INTO clicks (epoch, topic, partition, offset, append_time, event_id, ts, edge,
     domain, code, link_id, account, owner, campaign, outcome, status, ip, unique_identity,
     country, city, user_agent, ua_family, os_family, device_class, verdict,
-    referrer_host, channel, language, continent, region, asn, device_brand,
+    referrer_host, referrer_site, channel, language, continent, region, asn, device_brand,
     device_model, os_version, ua_version, verdict_reason, utm_source, utm_medium,
     utm_campaign)
 SELECT 1, 'clicks', 0, n, t, generateUUIDv4(), t, concat('edge', toString(n % 4)),
@@ -46,6 +46,7 @@ SELECT 1, 'clicks', 0, n, t, generateUUIDv4(), t, concat('edge', toString(n % 4)
     concat('os', toString(visitor % 12)),
     arrayElement(['mobile', 'desktop', 'tablet'], visitor % 3 + 1),
     if(chance % 100 = 1, 'bot', 'human'), concat('ref', toString(chance % 700)),
+    concat('site', toString(chance % 500)),
     arrayElement(['direct', 'search', 'social'], chance % 3 + 1), 'en',
     concat('T', toString(visitor % 6)), concat('R', toString(visitor % 900)),
     visitor % 20000, concat('brand', toString(visitor % 50)),

@@ -65,6 +65,14 @@ static char *take_line(const uint8_t **data, size_t *size, size_t *ret_len)
 	return copy;
 }
 
+/* A site is an end of its host. */
+static void check_site(const struct referrer *r)
+{
+	const char *site = sources_site(sources, r->host);
+
+	assert(site >= r->host && site <= r->host + strlen(r->host));
+}
+
 static void check_channel(const char *channel)
 {
 	static const char *const channels[] = {
@@ -94,6 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	load_sources();
 	referrer_parse(parts[0], lens[0], domain, sources, &r);
 	assert(strlen(r.host) <= REFERRER_HOST_MAX);
+	check_site(&r);
 	check_channel(r.channel);
 	check_source(&r);
 	utm_parse(parts[2], lens[2], &utm);

@@ -40,6 +40,7 @@ enum export_kind {
 	X("language", "s", KIND_TEXT)                                          \
 	X("channel", "s", KIND_TEXT)                                           \
 	X("referrer_host", "s", KIND_TEXT)                                     \
+	X("referrer_site", "s", KIND_TEXT)                                     \
 	X("edge", "s", KIND_TEXT)
 
 #define IS_COLUMN(name, letter, kind) {name, kind},

@@ -17,14 +17,23 @@ static const struct member {
 	bool flag;     /* true or false; else a text */
 	bool required; /* filters or readers depend on it */
 } members[] = {
-	{"id", false, true},	     {"ts", false, true},
-	{"code", false, true},	     {"link_id", false, true},
-	{"domain", false, true},     {"account", false, true},
-	{"owner", false, true},	     {"campaign", false, false},
-	{"country", false, true},    {"device_class", false, false},
-	{"os_family", false, false}, {"ua_family", false, false},
-	{"channel", false, false},   {"referrer_host", false, false},
-	{"verdict", false, true},    {"reason", false, false},
+	{"id", false, true},
+	{"ts", false, true},
+	{"code", false, true},
+	{"link_id", false, true},
+	{"domain", false, true},
+	{"account", false, true},
+	{"owner", false, true},
+	{"campaign", false, false},
+	{"country", false, true},
+	{"device_class", false, false},
+	{"os_family", false, false},
+	{"ua_family", false, false},
+	{"channel", false, false},
+	{"referrer_host", false, false},
+	{"referrer_site", false, false},
+	{"verdict", false, true},
+	{"reason", false, false},
 	{"human", true, true},
 };
 #define MEMBER_COUNT (sizeof(members) / sizeof(members[0]))

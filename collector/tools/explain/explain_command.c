@@ -226,16 +226,16 @@ static void append_visitor(const Shortloop__Click *click,
 		member_null(out, "visitor");
 }
 
-static void append_referrer(const struct answerer *a,
+static void append_referrer(const struct click_facts *facts,
 			    const Shortloop__Click *click, struct buf *out)
 {
 	struct referrer r;
 
 	referrer_parse((const char *)click->referrer.data, click->referrer.len,
-		       click->domain, enricher_reference(a->enricher)->sources,
-		       &r);
+		       click->domain, facts->sources, &r);
 	member_open(out, "referrer");
 	member_word(out, "host", r.host);
+	member_word(out, "site", site_lookup_find(facts->sites, &r));
 	member_word(out, "channel", r.channel);
 	buf_putc(out, '}');
 }
@@ -285,7 +285,7 @@ static int answer_append(struct answerer *a, struct visit_question *q,
 	append_place(a, facts.ip, facts.has_ip, out);
 	append_verdict(&facts, out);
 	append_visitor(&q->click, facts.identity, out);
-	append_referrer(a, &q->click, out);
+	append_referrer(&facts, &q->click, out);
 	member_word(out, "device_class", facts.agent.device_class);
 	append_trace(a, q, &facts, out);
 	if (q->bad_ip.code)

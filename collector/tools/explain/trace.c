@@ -214,7 +214,7 @@ static void append_referrer(const struct trace *t,
 		       click->domain, t->ref->sources, &r);
 	member_open(out, "referrer");
 	member_word(out, "domain", sources_domain(t->ref->sources, r.host));
-	member_word(out, "site", r.source.site);
+	member_word(out, "entry", r.source.site);
 	member_word(out, "origin", r.source.origin);
 	buf_putc(out, '}');
 }

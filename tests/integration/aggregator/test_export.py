@@ -24,7 +24,7 @@ DAY = 86400
 COLUMNS = ["time", "link_id", "event_id", "code", "domain", "account", "owner",
            "campaign", "tags", "outcome", "status", "verdict", "country", "city",
            "device_class", "os_family", "ua_family", "language", "channel",
-           "referrer_host", "edge"]
+           "referrer_host", "referrer_site", "edge"]
 RUNNING = ("SELECT count() FROM system.processes WHERE "
            "startsWith(Settings['log_comment'], 'aggregator-') AND "
            "current_database = currentDatabase()")
@@ -49,7 +49,8 @@ def some_rows(seed, count, start=FROM, end=TO, links=(0, *LINKS)):
             code=f"code{link}", city=rng.choice(nasty),
             **LINKS.get(link, {"account": "", "owner": ""}),
             campaign=rng.choice(nasty), language=rng.choice(nasty),
-            referrer_host=rng.choice(nasty), edge="edge-1", domain="main",
+            referrer_host=rng.choice(nasty),
+            referrer_site=rng.choice(nasty), edge="edge-1", domain="main",
             tags=rng.choice([[], ["a"], ["=b", 'c"', "ü"]]), status=302))
     return rows
 

@@ -99,8 +99,8 @@ def test_a_click_is_shown_with_its_verdict_and_nothing_of_its_visitor(
         "account": "acme", "owner": "ann", "campaign": "autumn", "country": "US",
         "device_class": "mobile", "os_family": "iOS",
         "ua_family": "Mobile Safari", "channel": "search",
-        "referrer_host": "www.google.com", "verdict": "human", "reason": "",
-        "human": True}
+        "referrer_host": "www.google.com", "referrer_site": "google.com",
+        "verdict": "human", "reason": "", "human": True}
     assert other["verdict"] == "bot" and other["human"] is False
     assert other["reason"]
     assert other["owner"] == '"\n\xff'

@@ -68,8 +68,9 @@ def test_a_row_says_what_the_event_said(kafka, topics, tables, collector):
         "acme", "spring", ["a", "b"])
     assert (row["outcome"], row["status"], row["maybe_sent"]) == (
         "redirected", 302, True)
-    assert (row["referrer_host"], row["channel"], row["language"]) == (
-        "www.google.co.uk", "paid", "de")
+    assert (row["referrer_host"], row["referrer_site"]) == (
+        "www.google.co.uk", "google.co.uk")
+    assert (row["channel"], row["language"]) == ("paid", "de")
     assert (row["cookies"], row["trace_id"]) == ({"k": "v"}, TRACE)
     assert row["query"].startswith("x=1&utm_source=news%20letter&")
     assert [row[f"utm_{field}"] for field in (

@@ -26,7 +26,7 @@ NOTHING = {
     "geo": dict.fromkeys(
         ["continent", "country", "region", "city", "postal_code", "latitude",
          "longitude", "time_zone", "asn", "as_org"]),
-    "visitor": None, "referrer": {"host": None, "channel": "direct"},
+    "visitor": None, "referrer": {"host": None, "site": None, "channel": "direct"},
     "device_class": "other"}
 
 
@@ -82,7 +82,7 @@ def test_all_that_is_known_of_a_visit_in_this_order(explain):
     assert answer["verdict"]["rules"] >= 1
     assert answer["visitor"] == hashlib.sha1(
         bytes([8, 8, 8, 8]) + CHROME.encode()).hexdigest()
-    assert answer["referrer"] == {"host": "www.google.co.uk",
+    assert answer["referrer"] == {"host": "www.google.co.uk", "site": "google.co.uk",
                                   "channel": "search"}
     assert answer["device_class"] == "desktop"
 
@@ -107,7 +107,7 @@ def test_headers_stand_in_and_their_names_have_no_case(explain):
         {"ip": "8.8.8.8", "ua": CHROME, "referrer": "https://t.co/x",
          "headers": {"User-Agent": "curl/8", "Referer": "https://a.example"}}])
     assert plain == headers == both
-    assert plain["referrer"] == {"host": "t.co", "channel": "social"}
+    assert plain["referrer"] == {"host": "t.co", "site": "t.co", "channel": "social"}
 
 
 def test_a_prefetch_is_told_by_any_of_its_headers(explain):
@@ -120,7 +120,7 @@ def test_a_prefetch_is_told_by_any_of_its_headers(explain):
 def test_a_link_from_the_same_host_is_internal(explain):
     answer, = explain([{"referrer": "https://go.example.com/x",
                         "headers": {"host": "GO.example.com:8080"}}])
-    assert answer["referrer"] == {"host": "go.example.com",
+    assert answer["referrer"] == {"host": "go.example.com", "site": "example.com",
                                   "channel": "internal"}
 
 
@@ -237,7 +237,7 @@ def test_why_names_the_rules(explain):
                 "8.8.8.8")[1], strict=False).network_address,
             city.get_with_prefix_len("8.8.8.8")[1])
     assert why["referrer"] == {"domain": "google.com", "origin": "source_list",
-                               "site": "www.google.com"}
+                               "entry": "www.google.com"}
     assert why["language"] == "de"
     bots = json.loads((DEPS / "bots/crawler-user-agents.json").read_text())
     verdict = robot["why"]["verdict"]
@@ -282,13 +282,13 @@ CHANNELS = [
 def test_a_channel_is_decided_within_the_registrable_domain(explain, subtests):
     answers = explain([{"referrer": f"https://{host}/x"} for host, *_ in CHANNELS],
                       "--why")
-    for (host, channel, domain, site), answer in zip(CHANNELS, answers):
+    for (host, channel, domain, entry), answer in zip(CHANNELS, answers):
         with subtests.test(host=host):
-            assert answer["referrer"] == {"host": host.rstrip("."),
+            assert answer["referrer"] == {"host": host.rstrip("."), "site": domain,
                                           "channel": channel}
             why = answer["why"]["referrer"]
-            assert (why["domain"], why["site"]) == (domain, site)
-            assert bool(why["origin"]) == bool(site)
+            assert (why["domain"], why["entry"]) == (domain, entry)
+            assert bool(why["origin"]) == bool(entry)
 
 
 @pytest.mark.parametrize("section, setting", [

@@ -134,8 +134,8 @@ def test_a_line_is_the_click_that_it_was(tables, importer, log):
         bytes([8, 8, 8, 8]) + CHROME.encode()).hexdigest()
     assert (row["country"], row["ua_family"], row["os_family"]) == (
         country_of("8.8.8.8"), "Chrome", "Windows")
-    assert (row["referrer_host"], row["channel"]) == (
-        "www.google.com", "search")
+    assert (row["referrer_host"], row["referrer_site"], row["channel"]) == (
+        "www.google.com", "google.com", "search")
     assert (row["query"], row["utm_source"]) == (
         "utm_source=news&x=1", "news")
     assert row["verdict"] == "human"

@@ -179,7 +179,7 @@ def test_each_site_of_ours_is_found_by_its_host(explain):
     lost = [(url, answer["why"]["referrer"]) for (url, site, channel, origin),
             answer in zip(asked, answers)
             if answer["referrer"]["channel"] != channel
-            or answer["why"]["referrer"]["site"] != site
+            or answer["why"]["referrer"]["entry"] != site
             or answer["why"]["referrer"]["origin"] != origin]
     assert len(hosts) > 200 and lost == []
 

@@ -130,6 +130,7 @@ def _more(rng):
         "utm_campaign": rng.choice(["", "autumn"]),
         "utm_term": rng.choice(["", "shoes"]),
         "utm_content": rng.choice(["", "a", "b, c"]),
+        "referrer_site": rng.choice(["site.example", "other.example", ""]),
     }
 
 

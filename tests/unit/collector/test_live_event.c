@@ -104,7 +104,8 @@ static void a_click_says_all_but_who_the_visitor_is(void **state)
 		"\"campaign\":\"\",\"country\":\"\","
 		"\"device_class\":\"desktop\",\"os_family\":\"Windows\","
 		"\"ua_family\":\"Alpha\",\"channel\":\"referral\","
-		"\"referrer_host\":\"www.example.org\",\"verdict\":\"human\","
+		"\"referrer_host\":\"www.example.org\","
+		"\"referrer_site\":\"example.org\",\"verdict\":\"human\","
 		"\"reason\":\"\",\"human\":true}");
 	assert_null(strstr(buf_cstr(&w->text), "secret"));
 }

@@ -11,6 +11,7 @@
 
 #include "collector/enrich/language.h"
 #include "collector/enrich/referrer.h"
+#include "collector/enrich/referrer_site.h"
 
 static struct sources *sources;
 
@@ -262,6 +263,57 @@ static void an_app_that_the_list_has_is_what_it_says(void **state)
 	sources = before;
 }
 
+/* The second answer comes from the cache. */
+static void assert_site(const char *text, const char *site)
+{
+	struct error err = {0};
+	struct site_lookup *sites = site_lookup_new(sources, &err);
+	struct referrer r;
+
+	assert_non_null(sites);
+	referrer_parse(text, strlen(text), "go.example.com", sources, &r);
+	assert_string_equal(site_lookup_find(sites, &r), site);
+	assert_string_equal(site_lookup_find(sites, &r), site);
+	site_lookup_free(sites);
+}
+
+static void a_site_is_the_registrable_domain(void **state)
+{
+	(void)state;
+	assert_site("https://www.google.com/", "google.com");
+	assert_site("https://t.co/x", "t.co");
+	assert_site("https://a.b.example.co.uk:8443/", "example.co.uk");
+	assert_site("https://pages.someone.github.io/", "someone.github.io");
+	assert_site("https://xn--bcher-kva.xn--p1ai/",
+		    "xn--bcher-kva.xn--p1ai");
+	assert_site("https://www.xn--bcher-kva.xn--p1ai/",
+		    "xn--bcher-kva.xn--p1ai");
+}
+
+static void a_host_without_a_known_suffix_is_its_own_site(void **state)
+{
+	(void)state;
+	assert_site("", "");
+	assert_site("about:blank", "");
+	assert_site("http://10.2.3.4/", "10.2.3.4");
+	assert_site("http://[2001:db8::1]:80/", "[2001:db8::1]");
+	assert_site("https://co.uk/", "co.uk");
+	assert_site("https://github.io/", "github.io");
+	assert_site("https://localhost/", "localhost");
+	assert_site("https://wiki.team.internal/", "wiki.team.internal");
+	assert_site("https://.example.org/", ".example.org");
+	assert_site("https://a../", "a.");
+}
+
+static void an_app_is_its_own_site(void **state)
+{
+	(void)state;
+	/* gm is a country's domain. */
+	assert_site("android-app://com.google.android.gm/",
+		    "com.google.android.gm");
+	assert_site("ios-app://www.example.org/", "www.example.org");
+}
+
 static void what_is_no_address_is_unknown(void **state)
 {
 	(void)state;
@@ -384,6 +436,9 @@ int main(void)
 		cmocka_unit_test(the_own_domain_is_internal),
 		cmocka_unit_test(an_app_is_an_app),
 		cmocka_unit_test(an_app_that_the_list_has_is_what_it_says),
+		cmocka_unit_test(a_site_is_the_registrable_domain),
+		cmocka_unit_test(a_host_without_a_known_suffix_is_its_own_site),
+		cmocka_unit_test(an_app_is_its_own_site),
 		cmocka_unit_test(what_is_no_address_is_unknown),
 		cmocka_unit_test(a_host_longer_than_a_name_can_be_is_unknown),
 		cmocka_unit_test(the_first_language_is_taken),
