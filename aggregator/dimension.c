@@ -41,6 +41,9 @@ const struct dimension dimensions[] = {
 	{"utm_campaign", "toString(utm_campaign)", DIMENSION_DAILY},
 	{"utm_term", "utm_term", DIMENSION_DAILY},
 	{"utm_content", "utm_content", DIMENSION_DAILY},
+	{"url",
+	 "if(url_digest = toFixedString('', 16), '', lower(hex(url_digest)))",
+	 DIMENSION_DAILY},
 };
 const size_t dimension_count = sizeof(dimensions) / sizeof(dimensions[0]);
 
@@ -86,6 +89,11 @@ const struct dimension *creation_dimension_find(const char *name)
 bool dimension_has_hundreds(const struct dimension *d)
 {
 	return !strcmp(d->name, "country");
+}
+
+bool dimension_is_url(const struct dimension *d)
+{
+	return !strcmp(d->name, "url");
 }
 
 const struct dimension *dimension_find_filter(const char *name)

@@ -49,6 +49,9 @@ const struct dimension *dimension_find(const char *name);
 /* Whether a DIMENSION_VISITORS has hundreds of values, not only a dozen. */
 bool dimension_has_hundreds(const struct dimension *d);
 
+/* Whether its values are digests of URLs (common/url_digest.h). */
+bool dimension_is_url(const struct dimension *d);
+
 /* For filters: finds neither `total` nor `link`, which has its own
  * parameters. */
 const struct dimension *dimension_find_filter(const char *name);

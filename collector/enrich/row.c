@@ -12,6 +12,7 @@
 #include "collector/enrich/utm.h"
 #include "common/clickhouse/rowbinary.h"
 #include "common/registrable_domain.h"
+#include "common/url_digest.h"
 #include "linkstore/link/names.h"
 #include "linkstore/visit/link_hosts.h"
 
@@ -63,6 +64,18 @@ static uint8_t outcome_of(const Shortloop__Click *click)
 	return outcome > SHORTLOOP__OUTCOME__OUTCOME_HEAD || outcome < 0
 		       ? 0
 		       : (uint8_t)outcome;
+}
+
+/* A digest of another length is none. */
+static void put_url_digest(struct buf *row, const Shortloop__Click *click)
+{
+	static const unsigned char none[URL_DIGEST_SIZE];
+
+	rowbinary_fixed(row,
+			click->url_digest.len == URL_DIGEST_SIZE
+				? click->url_digest.data
+				: none,
+			URL_DIGEST_SIZE);
 }
 
 static void put_utm(struct buf *row, const struct utm *utm, int field)
@@ -232,6 +245,22 @@ static void put_targets(struct buf *row, const Shortloop__Link *link)
 		if (opens_app(link->targets[i]))
 			put_opened(row, device, link->targets[i]);
 	}
+}
+
+static void put_digest_of(struct buf *row, const char *url)
+{
+	unsigned char digest[URL_DIGEST_SIZE];
+
+	url_digest(url, strlen(url), digest);
+	rowbinary_fixed(row, digest, sizeof(digest));
+}
+
+static void put_url_digests(struct buf *row, const Shortloop__Link *link)
+{
+	rowbinary_count(row, 1 + link->n_targets);
+	put_digest_of(row, link->url);
+	for (size_t i = 0; i < link->n_targets; i++)
+		put_digest_of(row, link->targets[i]->url);
 }
 
 static int compare_domains(const void *a, const void *b)

@@ -262,7 +262,8 @@ static char *put_click(char *to, struct click_encoder *e,
 	for (size_t i = 0; i < click->cookie_count; i++)
 		to = put_cookie(to, 19, &click->cookies[i], max->cookie);
 	to = put_bytes(to, 21, click->trace_id);
-	return put_number(to, 22, click->trimmed);
+	to = put_number(to, 22, click->trimmed);
+	return put_bytes(to, 24, click->url_digest);
 }
 
 struct http_slice click_encode(struct click_encoder *e,

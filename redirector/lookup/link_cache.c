@@ -20,7 +20,7 @@ struct link_entry {
 	bool known;  /* in the table; else it waits to be dropped */
 	bool visited;
 	uint8_t code_len;
-	char data[]; /* code, domain, lines, event */
+	char data[]; /* code, and the texts of copy_texts */
 };
 
 struct link_cache {
@@ -154,7 +154,7 @@ static const char *append_bytes(char **at, const char *from, size_t len)
 static size_t text_size(const struct cached_link *link)
 {
 	return strlen(link->domain) + 1 + link->lines.len + link->event.len +
-	       link->hosts.len;
+	       link->hosts.len + link->url_digests.len;
 }
 
 static void copy_texts(struct cached_link *to, const struct cached_link *from,
@@ -164,6 +164,8 @@ static void copy_texts(struct cached_link *to, const struct cached_link *from,
 	to->lines.data = append_bytes(&at, from->lines.data, from->lines.len);
 	to->event.data = append_bytes(&at, from->event.data, from->event.len);
 	to->hosts.data = append_bytes(&at, from->hosts.data, from->hosts.len);
+	to->url_digests.data = append_bytes(&at, from->url_digests.data,
+					    from->url_digests.len);
 }
 
 struct cached_link *cached_link_copy(const struct cached_link *link)
@@ -186,6 +188,7 @@ static void find_texts(struct link_entry *e)
 	e->link.lines.data = at + strlen(at) + 1;
 	e->link.event.data = e->link.lines.data + e->link.lines.len;
 	e->link.hosts.data = e->link.event.data + e->link.event.len;
+	e->link.url_digests.data = e->link.hosts.data + e->link.hosts.len;
 }
 
 static void renew_oldest(struct link_cache *cache, struct link_entry *e)

@@ -25,6 +25,7 @@
 
 #include "common/error.h"
 #include "common/http/http_server.h"
+#include "common/url_digest.h"
 #include "linkstore/block/lookup.h"
 #include "linkstore/visit/visit_device.h"
 #include "redirector/lookup/freshness.h"
@@ -47,6 +48,9 @@ struct cached_link {
 	/* One enum landing per device.  A page has its URL to open and its
 	 * fallback in place of lines (link_lines_put_landing). */
 	uint8_t landings[DEVICES];
+	/* Redirects only: the digests of the URLs, URL_DIGEST_SIZE bytes each:
+	 * one per device if the link has targets, else that of device 0. */
+	struct http_slice url_digests;
 	struct pass_through pass;
 	struct http_slice event; /* click_link_part */
 	/* Redirects only: the hosts that it leads to, a line each; and whether

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/uri.h"
+#include "common/url_digest.h"
 #include "common/url_scheme.h"
 #include "linkstore/visit/visit_rule.h"
 
@@ -95,6 +96,17 @@ struct http_slice link_lines_of(const struct cached_link *link,
 
 	return (struct http_slice){link->lines.data + from,
 				   link->line_ends[target] - from};
+}
+
+struct http_slice link_lines_url_digest(const struct cached_link *link,
+					Shortloop__Device target)
+{
+	size_t at = (size_t)target * URL_DIGEST_SIZE;
+
+	if (at + URL_DIGEST_SIZE > link->url_digests.len)
+		return (struct http_slice){0};
+	return (struct http_slice){link->url_digests.data + at,
+				   URL_DIGEST_SIZE};
 }
 
 struct http_slice link_lines_url(struct http_slice lines)

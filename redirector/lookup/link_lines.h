@@ -54,6 +54,10 @@ Shortloop__Device link_lines_target(const struct cached_link *link,
 struct http_slice link_lines_of(const struct cached_link *link,
 				Shortloop__Device target);
 
+/* Returns the digest of the target's URL, or none; part of the link. */
+struct http_slice link_lines_url_digest(const struct cached_link *link,
+					Shortloop__Device target);
+
 /* Returns the URL in the lines of a redirect; part of them. */
 struct http_slice link_lines_url(struct http_slice lines);
 

@@ -115,6 +115,25 @@ static int write_lines(struct cache_entry_builder *b,
 	return 0;
 }
 
+/* The URL that counts is that of the target; for a page its fallback. */
+static void write_digests(struct cache_entry_builder *b,
+			  const Shortloop__Link *link,
+			  struct cached_link *entry)
+{
+	int count = link->n_targets ? DEVICES : 1;
+
+	for (int i = 0; i < count; i++) {
+		const Shortloop__Target *target =
+			i ? visit_rule_own_target(link, (Shortloop__Device)i)
+			  : NULL;
+		const char *url = target ? target->url : link->url;
+
+		url_digest(url, strlen(url), b->digests[i]);
+	}
+	entry->url_digests = (struct http_slice){
+		(const char *)b->digests, (size_t)count * URL_DIGEST_SIZE};
+}
+
 static int write_hosts(struct cache_entry_builder *b,
 		       const Shortloop__Link *link, struct cached_link *entry,
 		       struct error *err)
@@ -160,6 +179,7 @@ static int build_redirect(struct cache_entry_builder *b,
 	entry->renew = link->max_visits && answer->renew;
 	if (write_lines(b, link, entry, err) < 0)
 		return error_wrap(err, "link %s", target->code);
+	write_digests(b, link, entry);
 	return write_hosts(b, link, entry, err);
 }
 

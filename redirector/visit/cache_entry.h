@@ -25,6 +25,7 @@ struct cache_entry_builder {
 	struct cache_entry_times times;
 	struct buf event, lines,
 		hosts; /* bytes of the entry that was built last */
+	unsigned char digests[DEVICES][URL_DIGEST_SIZE]; /* of its URLs */
 };
 
 void cache_entry_builder_release(struct cache_entry_builder *b);

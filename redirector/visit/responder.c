@@ -251,6 +251,8 @@ static void send_link(struct responder *r, struct http_request *req,
 		class.status = 302;
 		class.counter = COUNTER_FALLBACK;
 	}
+	if (outcome == LINK_OUTCOME_REDIRECT)
+		click->url_digest = link_lines_url_digest(link, target);
 	report_visit(r, req, click, link, &class);
 	if (fallback) {
 		answer_fallback(r->answers, req, vhost);

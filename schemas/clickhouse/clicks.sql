@@ -23,6 +23,9 @@ CREATE TABLE IF NOT EXISTS clicks
     owner           LowCardinality(String),
     campaign        LowCardinality(String),
     tags            Array(LowCardinality(String)),
+    -- The URL to which the visitor was sent: the first 16 bytes of its SHA-256; zeros: to none.
+    -- A link that is edited keeps it for the clicks before.
+    url_digest      FixedString(16) CODEC(ZSTD),
     -- An event that was sent twice is one click: all but one of its rows are 'repeated'.
     -- The aggregator finds them by event_id once one of them has maybe_sent.  They are
     -- counted as events only.
@@ -89,6 +92,8 @@ CREATE TABLE IF NOT EXISTS clicks
     -- few links, and most links have one owner.
     INDEX accounts account TYPE set(256) GRANULARITY 1,
     INDEX owners owner TYPE set(256) GRANULARITY 1,
+    -- The same for queries about a URL, which any number of links have.
+    INDEX by_url_digest url_digest TYPE bloom_filter(0.001) GRANULARITY 1,
     -- Each settling of an hour searches for rows with maybe_sent.  They are rare, and
     -- granules without one are skipped.
     INDEX by_maybe_sent maybe_sent TYPE minmax GRANULARITY 1

@@ -30,6 +30,8 @@ CREATE TABLE IF NOT EXISTS links
     targets         Map(LowCardinality(String), String), -- device: URL; others get `url`
     -- The registrable domains of all these URLs, and the addresses that are their hosts.
     target_hosts    Array(LowCardinality(String)),
+    -- The digests of `url` and of the targets' URLs, as clicks have them, for the URL's text.
+    url_digests     Array(FixedString(16)),
     not_before      DateTime64(3, 'UTC'), -- 1970: valid at once
     max_visits      UInt64,               -- 0: any number
     -- The part of a visit's URL that is added to the link's URL.
@@ -55,6 +57,8 @@ CREATE TABLE IF NOT EXISTS links
     INDEX by_account account TYPE bloom_filter(0.01) GRANULARITY 1,
     -- Whole URLs: by_words has the pieces of a URL, but also those of most others.
     INDEX by_url url TYPE bloom_filter(0.01) GRANULARITY 1,
+    -- A hundred digests at once should pass few granules wrongly.
+    INDEX by_url_digest url_digests TYPE bloom_filter(0.0001) GRANULARITY 1,
     INDEX by_target_host target_hosts TYPE bloom_filter(0.01) GRANULARITY 1,
 
     -- The newest links that match a common filter are found without reading the others, and

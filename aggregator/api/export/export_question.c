@@ -8,6 +8,7 @@
 
 #include "aggregator/api/cursor.h"
 #include "aggregator/api/parameters.h"
+#include "aggregator/api/statistics/filter.h"
 #include "common/clock.h"
 #include "common/http/url.h"
 #include "common/http/weighted.h"
@@ -16,8 +17,8 @@
 #define TIME_MAX_MS (DATETIME_MAX * CLOCK_SECOND)
 
 static const char *const names[] = {
-	"code", "link_id", "account", "owner",	"from",
-	"to",	"limit",   "format",  "cursor",
+	"code", "link_id", "account", "owner",	"url",
+	"from", "to",	   "limit",   "format", "cursor",
 };
 #define NAME_COUNT (sizeof(names) / sizeof(*names))
 
@@ -70,11 +71,11 @@ static void take_place(const unsigned char *in, size_t len,
 static void put_question(struct buf *out, const struct export_question *q)
 {
 	buf_printf(out,
-		   "export 1 %zu:%s %" PRIu64 " %d:%zu:%s %d:%zu:%s %" PRId64
+		   "export 1 %zu:%s %" PRIu64 " %d:%zu:%s %d:%zu:%s %s %" PRId64
 		   " %" PRId64,
 		   strlen(q->code), q->code, q->link_id, q->has_account,
 		   strlen(q->account), q->account, q->has_owner,
-		   strlen(q->owner), q->owner, q->from_ms, q->to_ms);
+		   strlen(q->owner), q->owner, q->url, q->from_ms, q->to_ms);
 }
 
 void export_cursor_put(struct buf *out, const struct export_question *q,
@@ -212,11 +213,12 @@ static int check_names(const struct url_params *params, struct error *err)
 		const char *key = params->items[i].key;
 
 		if (!is_known(key))
-			return error_set(err, ERROR_INPUT,
-					 "%.40s: no such parameter; known "
-					 "here: code, link_id, account, owner, "
-					 "from, to, limit, format, cursor",
-					 key);
+			return error_set(
+				err, ERROR_INPUT,
+				"%.40s: no such parameter; known "
+				"here: code, link_id, account, owner, url, "
+				"from, to, limit, format, cursor",
+				key);
 		if (parameter_check_once(params, &params->items[i], err) < 0)
 			return -1;
 	}
@@ -290,6 +292,33 @@ static int read_which(struct export_question *q,
 	return 0;
 }
 
+static int read_url(struct export_question *q, const char *text,
+		    struct error *err)
+{
+	size_t len = text ? strlen(text) : 0;
+	struct buf digest = {0};
+	int status = 0;
+
+	if (!text)
+		return 0;
+	if (len > FILTER_URL_MAX ||
+	    (!url_digest_is(text, len) && !memchr(text, ':', len)))
+		return error_set(err, ERROR_INPUT,
+				 "url: expected a URL of up to %d bytes, or "
+				 "the digest of one: 32 hexadecimal digits",
+				 FILTER_URL_MAX);
+	if (url_digest_is(text, len))
+		buf_puts(&digest, text);
+	else
+		url_digest_put(&digest, text, len);
+	if (buf_cstr(&digest))
+		memcpy(q->url, digest.data, sizeof(q->url));
+	else
+		status = error_set_nomem(err);
+	buf_free(&digest);
+	return status;
+}
+
 static int read_times(struct export_question *q,
 		      const struct url_params *params, struct error *err)
 {
@@ -326,6 +355,7 @@ int export_question_parse(struct export_question *q, struct http_slice query,
 	*q = (struct export_question){.format = likes};
 	if (url_params_parse(&params, query, err) < 0 ||
 	    check_names(&params, err) < 0 || read_which(q, &params, err) < 0 ||
+	    read_url(q, url_param_get(&params, "url"), err) < 0 ||
 	    read_times(q, &params, err) < 0 ||
 	    read_number("limit", url_param_get(&params, "limit"),
 			EXPORT_LIMIT_MAX, &q->limit, err) < 0 ||

@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "common/http/http_server.h"
 #include "common/keys/key_names.h"
+#include "common/url_digest.h"
 
 #define EXPORT_TOPIC_MAX 249 /* bytes of a Kafka topic's name */
 #define EXPORT_LIMIT_MAX 1000000000
@@ -77,8 +78,9 @@ struct export_question {
 	uint64_t link_id;	 /* 0: no link_id was given */
 	bool has_account, has_owner;
 	char account[KEY_LISTED_NAME_MAX + 1], owner[KEY_LISTED_NAME_MAX + 1];
-	int64_t from_ms, to_ms; /* -1: not given */
-	uint64_t limit;		/* 0: all */
+	char url[URL_DIGEST_TEXT]; /* a digest; "": any URL */
+	int64_t from_ms, to_ms;	   /* -1: not given */
+	uint64_t limit;		   /* 0: all */
 	enum export_format format;
 	bool has_cursor;
 	struct export_cursor cursor;

@@ -143,6 +143,7 @@ static int prepare_export(struct export_reader *r, struct call *call,
 	struct export_question *q = &r->question;
 
 	r->scan.access = &r->access;
+	r->scan.url = q->url;
 	if (export_question_parse(
 		    q, (struct http_slice){r->query, strlen(r->query)},
 		    r->likes, err) < 0 ||

@@ -41,7 +41,8 @@ enum export_kind {
 	X("channel", "s", KIND_TEXT)                                           \
 	X("referrer_host", "s", KIND_TEXT)                                     \
 	X("referrer_site", "s", KIND_TEXT)                                     \
-	X("edge", "s", KIND_TEXT)
+	X("edge", "s", KIND_TEXT)                                              \
+	X("url_digest", "s", KIND_TEXT)
 
 #define IS_COLUMN(name, letter, kind) {name, kind},
 static const struct {

@@ -142,6 +142,8 @@ static void put_sql(struct buf *sql, const struct export_scan *s)
 	static const char after[] =
 #include "aggregator/sql/parts/export_after.sql.inc"
 		;
+	static const char of_url[] =
+		"AND url_digest = toFixedString(unhex({url:String}), 16)";
 	struct buf links = {0};
 
 	put_links(&links, s);
@@ -149,6 +151,7 @@ static void put_sql(struct buf *sql, const struct export_scan *s)
 	 * sorted. */
 	const struct statement_blank blanks[] = {
 		{"of_links", statement_piece(sql, &links)},
+		{"of_url", *s->url ? of_url : NULL},
 		{"after", s->after ? after : NULL},
 		{"by_day", s->span > 1 ? "toDate(ts)," : NULL},
 		{NULL, NULL}};
@@ -283,6 +286,7 @@ static int query_page(struct export_scan *s, struct clickhouse *ch, size_t max,
 		{"param_epoch", n.epoch},
 		{"param_topic", topic.data},
 		{"param_max", n.max},
+		{"param_url", s->url},
 		caller.items[0],
 		caller.items[1],
 		caller.items[2],

@@ -25,6 +25,7 @@ struct export_scan {
 	const struct access *access; /* of the caller */
 	struct export_links links;   /* owned */
 	bool all_links;		     /* `links` is not used */
+	const char *url;	     /* digest of the rows' URL; "": any */
 	/* The position. */
 	struct export_place last; /* the last row so far */
 	bool begun;		  /* there were rows */
@@ -36,8 +37,8 @@ struct export_scan {
 	bool seek;		  /* `day` may have no rows */
 };
 
-/* Begins, or goes on behind `after` unless it is NULL.  `range`, `access` and
- * `links` have to be set. */
+/* Begins, or goes on behind `after` unless it is NULL.  `range`, `access`,
+ * `links` and `url` have to be set. */
 void export_scan_start(struct export_scan *s, const struct export_place *after);
 void export_scan_release(struct export_scan *s);
 

@@ -7,7 +7,7 @@
 #include "common/clickhouse/host_filter.h"
 #include "common/clickhouse/statement.h"
 #include "common/uri.h"
-#include "common/url_parts.h"
+#include "common/url_digest.h"
 
 /* --- parameters -------------------------------------------------------------
  */
@@ -80,19 +80,6 @@ static int fill_life(struct links_params *p, const struct links_query *q,
 	return 0;
 }
 
-/* Appends the form in which the allocator stores the URL.  A text that it would
- * refuse may be the URL of a link from elsewhere. */
-static void put_normal_url(struct buf *out, const char *url)
-{
-	struct url_parts parts;
-	struct error ignored;
-
-	if (url_parts_read(&parts, url, strlen(url), &ignored) == 0)
-		url_parts_put_normal(&parts, out);
-	else
-		uri_put(out, url, strlen(url));
-}
-
 /* Fills in the texts that are searched in URLs, in the stored form. */
 static int fill_uris(struct links_params *p, const struct links_query *q,
 		     size_t *n, struct error *err)
@@ -109,8 +96,8 @@ static int fill_uris(struct links_params *p, const struct links_query *q,
 							     p->words_uri.data};
 	}
 	buf_reset(&uri);
-	if (url) {
-		put_normal_url(&uri, url);
+	if (url && !url_digest_is(url, strlen(url))) {
+		url_put_stored(&uri, url, strlen(url));
 		clickhouse_escape(&p->url_uri, uri.data, uri.len);
 		p->items[(*n)++] = (struct clickhouse_param){"param_url_uri",
 							     p->url_uri.data};
@@ -264,6 +251,9 @@ static const char *condition_of(const struct links_query *q,
 		return has_words_or_uri;
 	if (filter == LINKS_HOST)
 		return host_filter_condition(value);
+	if (filter == LINKS_URL && url_digest_is(value, strlen(value)))
+		return "has(url_digests, toFixedString(unhex({url:String}), "
+		       "16))";
 	return conditions[filter];
 }
 

@@ -10,6 +10,7 @@ static void grouping_release(struct grouping *g)
 	for (size_t i = 0; i < g->count; i++) {
 		free(g->groups[i].value);
 		free(g->groups[i].second);
+		free(g->groups[i].url);
 	}
 	free(g->groups);
 	*g = (struct grouping){0};
@@ -91,6 +92,11 @@ static json_t *groups_to_json(const struct question *q,
 						   g->value, g->second)
 				       : json_pack("{s:s}", "value", g->value);
 
+		if (item && grouping->has_urls &&
+		    json_object_set_new(item, "long_url",
+					g->url ? json_string(g->url)
+					       : json_null()) < 0)
+			return NULL;
 		if (!item || counts_to_json(&g->counts, q->bots, item) < 0 ||
 		    json_array_append_new(array, item) < 0)
 			return NULL;
@@ -273,8 +279,9 @@ static void put_csv_names(const struct question *q, struct buf *out)
 {
 	for (size_t i = 0; i < q->group_by_count; i++)
 		buf_printf(out, "%s,", q->group_by[i]->name);
-	buf_printf(out, "%s%s\r\n", q->group_by_count ? "" : "start,",
-		   counts_csv_header);
+	buf_printf(out, "%s%s%s\r\n",
+		   question_groups_urls(q) ? "long_url," : "",
+		   q->group_by_count ? "" : "start,", counts_csv_header);
 }
 
 void clicks_to_csv(const struct question *q, const struct clicks_answer *a,
@@ -295,6 +302,11 @@ void clicks_to_csv(const struct question *q, const struct clicks_answer *a,
 		buf_putc(out, ',');
 		if (q->group_by_count > 1) {
 			csv_put_text(out, g->groups[i].second);
+			buf_putc(out, ',');
+		}
+		if (groups && question_groups_urls(q)) {
+			csv_put_text(out,
+				     g->groups[i].url ? g->groups[i].url : "");
 			buf_putc(out, ',');
 		}
 		counts_to_csv(groups ? &g->groups[i].counts : &a->data[i],

@@ -15,6 +15,7 @@
 struct group {
 	char *value;  /* owned */
 	char *second; /* owned; the second dimension's, "" without one */
+	char *url;    /* owned; of a group by `url`, NULL: not known */
 	struct counts counts;
 };
 
@@ -22,6 +23,7 @@ struct group {
 struct grouping {
 	struct group *groups; /* busiest first */
 	size_t count;
+	bool has_urls;	     /* the values are digests of URLs */
 	bool lower_bound;    /* true: hours left values out */
 	double unique_error; /* of a breakdown; see clicks_answer */
 	struct counts total; /* counted with the groups of a breakdown */

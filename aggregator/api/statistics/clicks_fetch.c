@@ -7,6 +7,7 @@
 
 #include "aggregator/api/statistics/breakdowns.h"
 #include "aggregator/api/statistics/clicks_sql.h"
+#include "aggregator/api/statistics/group_urls.h"
 #include "aggregator/api/statistics/owner_clicks.h"
 #include "aggregator/api/statistics/owner_sql.h"
 #include "aggregator/api/statistics/question_params.h"
@@ -128,7 +129,9 @@ static int add_group(struct grouping *g, const char *value, const char *second,
 		return error_set_nomem(err);
 	g->groups = more;
 	more += g->count++;
-	*more = (struct group){strdup(value), strdup(second), *counts};
+	*more = (struct group){.value = strdup(value),
+			       .second = strdup(second),
+			       .counts = *counts};
 	return more->value && more->second ? 0 : error_set_nomem(err);
 }
 
@@ -653,7 +656,8 @@ int clicks_fetch(struct call *call, const struct question *q,
 		.bounded = !access_sees_all(call->access)};
 
 	if (prepare_buckets(call, q, a, err) < 0 ||
-	    fetch_mixed(call, q, &scope, a, err) < 0)
+	    fetch_mixed(call, q, &scope, a, err) < 0 ||
+	    group_urls_find(call->ch, q, a, err) < 0)
 		return -1;
 	breakdowns_finish(q, a);
 	if (a->unique_error > 0)

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/url_digest.h"
+
 /* --- parsing -------------------------------------------------------------- */
 
 /* The values of the column `verdict`. */
@@ -20,23 +22,47 @@ static int check_verdict(const char *value, struct error *err)
 			 "monitor or scanner");
 }
 
+/* Replaces a URL, from `from` on, by its digest. */
+static int name_url(struct buf *values, size_t from, struct error *err)
+{
+	size_t len = values->len - from;
+	struct buf digest = {0};
+
+	if (!len || url_digest_is(values->data + from, len))
+		return 0;
+	if (!memchr(values->data + from, ':', len))
+		return error_set(err, ERROR_INPUT,
+				 "url: expected a URL, or the digest of one: "
+				 "32 hexadecimal digits");
+	url_digest_put(&digest, values->data + from, len);
+	values->len = from;
+	buf_append(values, digest.data, digest.len);
+	values->failed |= digest.failed;
+	buf_free(&digest);
+	return buf_cstr(values) ? 0 : error_set_nomem(err);
+}
+
 /* `from` is where the value's line begins. */
 static int end_value(struct filter *f, size_t from, size_t count,
 		     struct error *err)
 {
 	const char *name = f->dimension->name;
 	const char *text = buf_cstr(&f->values);
+	bool is_url = dimension_is_url(f->dimension);
+	size_t most = is_url ? FILTER_URL_MAX : FILTER_VALUE_MAX;
 
 	if (!text)
 		return error_set_nomem(err);
-	if (f->values.len - from > FILTER_VALUE_MAX)
+	if (f->values.len - from > most)
 		return error_set(err, ERROR_INPUT,
-				 "%s: expected values of up to %d bytes", name,
-				 FILTER_VALUE_MAX);
+				 "%s: expected values of up to %zu bytes", name,
+				 most);
 	if (count > FILTER_VALUES_MAX)
 		return error_set(err, ERROR_INPUT,
 				 "%s: expected up to %d values", name,
 				 FILTER_VALUES_MAX);
+	if (is_url)
+		return name_url(&f->values, from, err);
 	return strcmp(name, "verdict") ? 0 : check_verdict(text + from, err);
 }
 
@@ -125,6 +151,15 @@ void filters_put_sql(const struct filters *f, struct buf *sql)
 		const struct filter *one = &f->items[i];
 
 		buf_printf(sql, " AND %s", one->except ? "NOT " : "");
+		/* The index of the table knows the column itself. */
+		if (dimension_is_url(one->dimension)) {
+			buf_printf(sql,
+				   "(url_digest IN (SELECT toFixedString(unhex("
+				   "arrayJoin(splitByChar('\\n', "
+				   "{f%zu:String}))), 16)))",
+				   i);
+			continue;
+		}
 		/* A row with several values is not split: it would be counted
 		 * several times. */
 		if (one->dimension->kind == DIMENSION_MANY)

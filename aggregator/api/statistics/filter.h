@@ -21,6 +21,7 @@ enum {
 	FILTERS_MAX = 16,	 /* per question */
 	FILTER_VALUES_MAX = 100, /* per filter */
 	FILTER_VALUE_MAX = 255,	 /* bytes per value */
+	FILTER_URL_MAX = 2048,	 /* bytes per URL */
 };
 
 struct filter {

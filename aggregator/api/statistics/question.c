@@ -503,6 +503,14 @@ bool question_groups_many(const struct question *q)
 	return has_single(q, DIMENSION_MANY);
 }
 
+bool question_groups_urls(const struct question *q)
+{
+	for (size_t i = 0; i < q->group_by_count; i++)
+		if (dimension_is_url(q->group_by[i]))
+			return true;
+	return false;
+}
+
 void question_release(struct question *q)
 {
 	zone_free(q->zone);

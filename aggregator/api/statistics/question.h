@@ -71,6 +71,9 @@ bool question_groups_daily(const struct question *q);
  * values.  Groups then exceed the total. */
 bool question_groups_many(const struct question *q);
 
+/* Returns whether one of its dimensions has digests of URLs as values. */
+bool question_groups_urls(const struct question *q);
+
 /* The parameters that a route knows, as bits. */
 #define ASK_LINK     (1U << 0) /* code, link_id */
 #define ASK_RANGE    (1U << 1) /* from, to, tz */

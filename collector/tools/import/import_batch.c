@@ -1,5 +1,6 @@
 #include "collector/tools/import/import_batch.h"
 
+#include <sodium.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 #include "common/clock.h"
 #include "common/drop_const.h"
 #include "common/error.h"
+#include "common/url_digest.h"
 #include "linkstore/visit/visit_rule.h"
 
 void import_batch_release(struct import_batch *b)
@@ -115,6 +117,7 @@ struct code_link {
 	const char *domain, *space;
 	char **tags;
 	size_t tag_count;
+	const char *url_digest; /* URL_DIGEST_SIZE bytes, in hexadecimal */
 };
 
 /* Start from zeros, end with code_links_release. */
@@ -223,6 +226,7 @@ static int take_row(void *arg, char **f, struct error *err)
 		.campaign = f[5],
 		.domain = f[6],
 		.space = f[7],
+		.url_digest = f[9],
 	};
 	return take_tags(links, f[8], item, err);
 }
@@ -250,7 +254,9 @@ static size_t put_question(struct buf *q, const char *const *codes,
 		    "argMax(account, version), argMax(owner, version), "
 		    "argMax(campaign, version), argMax(domain, version), "
 		    "any(space), "
-		    "arrayStringConcat(argMax(tags, version), '\x1f') "
+		    "arrayStringConcat(argMax(tags, version), '\x1f'), "
+		    "lower(hex(substring(SHA256(argMax(url, version)), 1, "
+		    "16))) "
 		    "FROM links WHERE code IN (");
 	for (; i < count && asked < CODES_A_QUERY; i++) {
 		if (!can_be_code(codes[i]) || !strcmp(codes[i], before))
@@ -275,7 +281,7 @@ static int query_code_links(struct code_links *links, struct clickhouse *ch,
 	if (!sql)
 		return error_set_nomem(err);
 	if (clickhouse_query(ch, sql, params, answer, err) < 0 ||
-	    clickhouse_rows_of(answer, "snnssssss", take_row, links, err) < 0)
+	    clickhouse_rows_of(answer, "snnsssssss", take_row, links, err) < 0)
 		return error_wrap(err, "links");
 	return 0;
 }
@@ -339,6 +345,12 @@ static bool has_link(const Shortloop__Click *c)
 	return c->outcome != SHORTLOOP__OUTCOME__OUTCOME_NOT_FOUND;
 }
 
+static bool leads_on(const Shortloop__Click *c)
+{
+	return c->outcome == SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED ||
+	       c->outcome == SHORTLOOP__OUTCOME__OUTCOME_HEAD;
+}
+
 /* Copies a text of the archive, which lives as long as the answers; clicks need
  * it longer. */
 static char *copy_archive_text(struct arena *arena, const char *text)
@@ -348,6 +360,22 @@ static char *copy_archive_text(struct arena *arena, const char *text)
 	return copy ? strcpy(copy, text) : NULL;
 }
 
+/* The URL is the link's last one: a log does not say which it was.  Its other
+ * targets are left out. */
+static void set_click_url(struct arena *arena, Shortloop__Click *c,
+			  const struct code_link *link)
+{
+	unsigned char *digest = arena_alloc(arena, URL_DIGEST_SIZE);
+	size_t len;
+
+	if (!leads_on(c) || !digest ||
+	    sodium_hex2bin(digest, URL_DIGEST_SIZE, link->url_digest,
+			   strlen(link->url_digest), NULL, &len, NULL) < 0 ||
+	    len != URL_DIGEST_SIZE)
+		return;
+	c->url_digest = (ProtobufCBinaryData){len, digest};
+}
+
 static void set_click_link(struct arena *arena, Shortloop__Click *c,
 			   const struct code_link *link)
 {
@@ -355,6 +383,7 @@ static void set_click_link(struct arena *arena, Shortloop__Click *c,
 	c->account = copy_archive_text(arena, link->account);
 	c->owner = copy_archive_text(arena, link->owner);
 	c->campaign = copy_archive_text(arena, link->campaign);
+	set_click_url(arena, c, link);
 	if (!link->tag_count)
 		return;
 	c->tags = arena_alloc(arena, link->tag_count * sizeof(*c->tags));

@@ -14,7 +14,7 @@ import pytest
 import requests
 from backports import zstd
 
-from support.clicks import instant, make_click, rfc3339
+from support.clicks import instant, make_click, rfc3339, url_digest
 from support.keys import key_line
 from support.memory import MIB, status
 from support.program import eventually
@@ -24,7 +24,7 @@ DAY = 86400
 COLUMNS = ["time", "link_id", "event_id", "code", "domain", "account", "owner",
            "campaign", "tags", "outcome", "status", "verdict", "country", "city",
            "device_class", "os_family", "ua_family", "language", "channel",
-           "referrer_host", "referrer_site", "edge"]
+           "referrer_host", "referrer_site", "edge", "url_digest"]
 RUNNING = ("SELECT count() FROM system.processes WHERE "
            "startsWith(Settings['log_comment'], 'aggregator-') AND "
            "current_database = currentDatabase()")
@@ -72,7 +72,8 @@ def expected(rows):
     return [{"time": rfc3339(row["ts_ms"] / 1000) if row["ts_ms"] % 1000 == 0
              else rfc3339(row["ts_ms"] // 1000)[:-1] + f".{row['ts_ms'] % 1000:03}Z",
              "link_id": str(row["link_id"]), "os_family": "", "channel": "",
-             **{name: row[name] for name in COLUMNS[3:] if name in row}}
+             **{name: row[name] for name in COLUMNS[3:] if name in row},
+             "url_digest": url_digest(row["url"])}
             for row in sorted(rows, key=key_of)]
 
 
@@ -161,6 +162,11 @@ def test_an_export_has_every_row_once_and_in_order(make, world):
     assert without_event(client.range(**ANN)[0]) == expected(mine)
     shops = [row for row in world if row["link_id"] in (1, 4)]
     assert without_event(client.range(account="shop")[0]) == expected(shops)
+    url = "https://a.example/"
+    assert without_event(client.range(url=url)[0]) == expected(
+        [row for row in world if row["url"] == url])
+    assert without_event(client.range(url=url_digest(url), **ANN)[0]) == expected(
+        [row for row in mine if row["url"] == url])
     assert client.range(account="acme", owner="nobody")[0] == []
     assert client.range(account="nobody")[0] == []
     assert "expected one account=NAME" in client.get(owner="ann").json()["detail"]

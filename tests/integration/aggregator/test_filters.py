@@ -8,12 +8,14 @@ import pytest
 import requests
 
 from support.asking import aggregator, ask_range  # noqa: F401
-from support.clicks import (DAILY, DIMENSIONS, counted, instant, make_click, rfc3339,
-                            values_of)
+from support.clicks import (DAILY, DIMENSIONS, counted, digest_bytes, instant, make_click,
+                            rfc3339, url_digest, values_of, without_url)
 from support.keys import key_line
 
 FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-10-26T00:00:00Z")
 COMMAS = "Washington, D.C."
+# The URLs of make_click.
+A, B = "https://a.example/", "https://b.example/?x=1"
 ODD = "-a\\b'c\td"
 
 
@@ -85,6 +87,11 @@ FILTERS = [
      lambda r: (r["utm_source"], r["utm_term"], r["owner"], r["account"]) == (
          "größe", "shoes", "bob", "acme")),
     ({"country": "XX"}, lambda r: False),
+    ({"url": "HTTPS://A.example./"}, lambda r: r["url"] == A),
+    ({"url": "-" + A}, lambda r: r["url"] != A),
+    ({"url": f"{url_digest(A)},{B}"}, lambda r: r["url"]),
+    ({"url": "", "channel": "direct"}, lambda r: not r["url"] and r["channel"] == "direct"),
+    ({"referrer_site": "site.example"}, lambda r: r["referrer_site"] == "site.example"),
     ({"outcome": "not_found", "bots": "include"},
      lambda r: r["outcome"] == "not_found"),
     # These are all clicks, by people or not.
@@ -110,6 +117,7 @@ def test_what_is_filtered_is_what_is_counted_by_hand(aggregator, rows, of):
 
 
 PAIRS = [("country", "device_class"), ("region", "asn"), ("account", "owner"), ("account", "continent"),
+         ("url", "referrer_site"),
          ("device_brand", "os_version"), ("utm_source", "verdict")]
 
 
@@ -127,8 +135,48 @@ def test_each_dimension_of_rows_is_counted_by_hand(aggregator, rows, of):
         for row in mine:
             expected[values_of(row, name)[0]].append(row)
         answer = about(made, **of, group_by=name, bots=bots)
-        assert {g.pop("value"): g for g in answer["groups"]} == {
+        assert {g.pop("value"): without_url(g) for g in answer["groups"]} == {
             value: counted(group, bots) for value, group in expected.items()}, name
+
+
+def test_groups_of_urls_have_their_text(aggregator, migrated, rows):
+    """By any link: its own URL, or that of a target.  An edit leaves the text of the URL
+    before to other links."""
+    made = aggregator()
+    asked = {"group_by": "url", "bots": "include"}
+
+    def texts(**more):
+        return {g["value"]: g["long_url"] for g in about(made, **asked, **more)["groups"]}
+    assert texts() == {"": None, url_digest(A): None, url_digest(B): None}
+    migrated.link("code8", 8, url=A, owner="zoe", account="shop")
+    migrated.link("code9", 9, targets={"ios": B}, url_digests=[
+        digest_bytes(url) for url in ("https://example.com/", B)])
+    assert texts() == {"": None, url_digest(A): A, url_digest(B): B}
+    assert texts(link_id="1", country="US")[url_digest(A)] == A
+    pairs = about(made, group_by="country,url", url=A)["groups"]
+    assert {(g["values"][1], g["long_url"]) for g in pairs} == {(url_digest(A), A)}
+    head, *table = csv.reader(io.StringIO(requests.get(
+        made.url + "/v1/clicks", params={**asked, "from": rfc3339(FROM), "to": rfc3339(TO),
+                                         "format": "csv"}, timeout=60).text))
+    assert head[:2] == ["url", "long_url"]
+    assert {row[0]: row[1] for row in table} == {"": "", url_digest(A): A, url_digest(B): B}
+
+
+def test_what_is_no_url_is_refused(aggregator):
+    made = aggregator()
+    for path in "/v1/clicks", "/v1/top", "/v1/export/clicks":
+        answer = requests.get(made.url + path, params={"url": "a.example"}, timeout=60)
+        assert answer.status_code == 400
+        assert answer.json()["detail"].startswith("url: expected a URL")
+
+
+def test_top_of_a_url_is_its_links(aggregator, rows):
+    made = aggregator()
+    answer = requests.get(made.url + "/v1/top", params={
+        "from": rfc3339(FROM), "to": rfc3339(TO), "url": A}, timeout=60).json()
+    expected = collections.Counter(str(r["link_id"]) for r in rows if r["url"] == A
+                                   and r["link_id"] and counted([r])["clicks"])
+    assert {link["link_id"]: link["clicks"] for link in answer["links"]} == expected
 
 
 @pytest.mark.proof
@@ -142,7 +190,7 @@ def test_pairs_are_those_counted_by_hand(aggregator, rows, of):
         for row in mine:
             if "a" in row["tags"]:
                 expected[tuple(values_of(row, d)[0] for d in pair)].append(row)
-        assert {tuple(g.pop("values")): g for g in answer["groups"]} == {
+        assert {tuple(g.pop("values")): without_url(g) for g in answer["groups"]} == {
             values: counted(group) for values, group in expected.items()}
         assert answer["group_by"] == ",".join(pair)
         assert "rest" not in answer

@@ -131,7 +131,19 @@ def _more(rng):
         "utm_term": rng.choice(["", "shoes"]),
         "utm_content": rng.choice(["", "a", "b, c"]),
         "referrer_site": rng.choice(["site.example", "other.example", ""]),
+        # The URL to which the visitor was sent; rows have its digest.
+        "url": rng.choice(["https://a.example/", "https://b.example/?x=1", ""]),
     }
+
+
+def url_digest(url):
+    """Returns the digest of a URL in its normal form, in hexadecimal; "" for none."""
+    return hashlib.sha256(url.encode()).hexdigest()[:32] if url else ""
+
+
+def digest_bytes(url):
+    """Returns the digest as JSON of a row has it: any bytes."""
+    return bytes.fromhex(url_digest(url)).decode("utf-8", "surrogateescape")
 
 
 def values_of(row, dimension):
@@ -140,6 +152,8 @@ def values_of(row, dimension):
         return row["tags"]
     if dimension == "link":
         return [str(row["link_id"])]
+    if dimension == "url":
+        return [url_digest(row.get("url", ""))]
     if dimension in ("os_version", "ua_version"):
         family = row[dimension.replace("version", "family")]
         return [f"{family} {row[dimension]}".rstrip()]
@@ -182,7 +196,9 @@ class Collector:
     def _insert(self, table, rows):
         self.clickhouse.query(
             f"INSERT INTO {table} FORMAT JSONEachRow",
-            "\n".join(json.dumps(row) for row in rows).encode())
+            # Digests are any bytes.
+            "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+            .encode("utf-8", "surrogateescape"))
 
     def insert(self, clicks, partition=0, append_ms=None, progress=True, topic="clicks"):
         if append_ms is None:
@@ -191,7 +207,9 @@ class Collector:
         rows = []
         for i, click in enumerate(clicks):
             row = {k: v for k, v in click.items()
-                   if k not in ("ts_ms", "original_ms")}
+                   if k not in ("ts_ms", "original_ms", "url")}
+            if click.get("url"):
+                row["url_digest"] = digest_bytes(click["url"])
             row.setdefault("event_id", str(uuid.uuid4()))
             row.update(epoch=1, topic=topic, partition=partition,
                        offset=first + i, append_time=datetime64(append_ms),
@@ -238,7 +256,8 @@ class Collector:
             "generation": 1, "change": "created", "state": "live",
             "ttl_class": "10d", "created_at": 1790000000,
             "changed_at": 1790000000, "expires_at": 0, "url": url,
-            "redirect_status": 302, "account": "acme", **fields}])
+            "redirect_status": 302, "account": "acme",
+            "url_digests": [digest_bytes(url)], **fields}])
 
     def creations(self, links, at_ms=None, append_ms=None):
         """Inserts the rows of links created: dicts of created_links, with `slot` in
@@ -301,7 +320,12 @@ def groups_of(rows, dimension, bots="exclude"):
 
 
 def without_visitors(counts):
-    return {k: v for k, v in counts.items() if k not in ("visitors", "ips")}
+    return {k: v for k, v in counts.items() if k not in ("visitors", "ips", "long_url")}
+
+
+def without_url(group):
+    """Returns a group without the text of its URL, which groups by url have."""
+    return {k: v for k, v in group.items() if k != "long_url"}
 
 
 def bucket_key(at, interval, tz):

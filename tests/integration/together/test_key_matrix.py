@@ -185,6 +185,29 @@ def unowned(what, key):
     return seen(key) & {5} if what == "owner" and isinstance(seen(key), set) else set()
 
 
+def by_urls(path, links_of):
+    """Each link leads to a URL of its own."""
+    def ask(world, key):
+        found = set()
+        for link in LINKS:
+            status, lines = world.get(f"{path}&url={url_of(link)}", key)
+            if status != 200:
+                return status
+            assert links_of(lines) <= {link}
+            found |= links_of(lines)
+        return found
+    return ask
+
+
+def url_of(link):
+    return f"https://example.org/{link}"
+
+
+def leading(lines):
+    return {int(group["long_url"].rsplit("/", 1)[1])
+            for group in json.loads(lines[0])["groups"]}
+
+
 def listed(name, member="link_id"):
     return lambda lines: {int(item[member]) for item in json.loads(lines[0])[name]}
 
@@ -339,6 +362,9 @@ MATRIX = {
                  "owner"), seen),
         (together(CLICKS + "&breakdowns=country,link,asn", broken_down_by_link), seen),
         (of_each(CLICKS + "&breakdowns=link", broken_down_by_link, "account"), seen),
+        (together(CLICKS + "&group_by=url", leading), seen),
+        (together(CLICKS + "&group_by=url,country", leading), seen),
+        (by_urls(CLICKS + "&group_by=link", listed("groups", "value")), seen),
         (owners_of_no_account(CLICKS + "&group_by=owner", CLICKS + "&owner=ann",
                               CLICKS + "&breakdowns=country,owner",
                               CLICKS + "&group_by=country,owner",
@@ -360,6 +386,7 @@ MATRIX = {
         (together(f"/v1/top?{RANGE}", listed("links")), seen),
         (of_each(f"/v1/top?{RANGE}", listed("links"), "account"), seen),
         (of_each(f"/v1/top?{RANGE}", listed("links"), "account", "owner"), seen),
+        (by_urls(f"/v1/top?{RANGE}", listed("links")), seen),
         (owners_of_no_account(f"/v1/top?{RANGE}&owner=ann"), refused_who_sees_all)],
     "/v1/links": [
         (together("/v1/links", listed("links")), seen),
@@ -384,6 +411,7 @@ MATRIX = {
         (together(EXPORT, exported), seen),
         (of_each(EXPORT, exported, "account"), seen),
         (of_each(EXPORT, exported, "account", "owner"), seen),
+        (by_urls(EXPORT, exported), seen),
         (owners_of_no_account(EXPORT + "&owner=ann"), refused_who_sees_all),
         (together(EXPORT + "&format=csv", exported_csv), seen)],
     "/v1/live": [
@@ -608,14 +636,15 @@ def allocator(redis, kafka, program, workdir, keys_path):
 def world(migrated, clickhouse, redis, kafka, program, keys_path, workdir, allocator):
     for link, (owner, account, maker) in LINKS.items():
         migrated.link(f"code{link}", link, owner=owner, account=account,
-                      creator=maker, tags=[value_of("tag", link)],
+                      creator=maker, url=url_of(link), tags=[value_of("tag", link)],
                       **{what: value_of(what, link) for what in ("campaign", "domain")})
     migrated.creations([
         {"link_id": link, "slot": TO - DAY, "owner": owner, "account": account,
          "domain": value_of("domain", link)} for link, (owner, account, _) in LINKS.items()])
     rows = some_clicks(5, COUNT, [(TO - 2 * DAY, TO)], links=list(LINKS))
     migrated.insert([{**row, "owner": LINKS[row["link_id"]][0],
-                      "account": LINKS[row["link_id"]][1]} for row in rows])
+                      "account": LINKS[row["link_id"]][1],
+                      "url": url_of(row["link_id"])} for row in rows])
     migrated.report([], 0, (TO + DAY) * 1000)
     topic = kafka.create_topic("live", 1)
     # Redis has no links of this space: it is there for shares.

@@ -86,7 +86,7 @@ static struct clicks_answer answer_of(struct group *groups, size_t count)
 
 static void csv_puts_odd_values_in_quotes(void **state)
 {
-	struct group group = {(char[]){"a,\"b\""}, (char[]){""}, counts};
+	struct group group = {(char[]){"a,\"b\""}, (char[]){""}, NULL, counts};
 	struct clicks_answer a = answer_of(&group, 1);
 	struct question q = {.group_by = {dimension_find("city")},
 			     .group_by_count = 1};
@@ -103,7 +103,7 @@ static void csv_puts_odd_values_in_quotes(void **state)
 
 static void csv_has_a_column_for_each_of_two_dimensions(void **state)
 {
-	struct group group = {(char[]){"DE"}, (char[]){"ann"}, counts};
+	struct group group = {(char[]){"DE"}, (char[]){"ann"}, NULL, counts};
 	struct clicks_answer a = answer_of(&group, 1);
 	struct question q = {.group_by = {dimension_find("country"),
 					  dimension_find("owner")},
@@ -148,7 +148,7 @@ static void groups_can_be_cleared_more_than_once(void **state)
 	last->groups = calloc(1, sizeof(*last->groups));
 	assert_non_null(last->groups);
 	last->groups[last->count++] =
-		(struct group){strdup("DE"), strdup("ann"), counts};
+		(struct group){strdup("DE"), strdup("ann"), NULL, counts};
 	clicks_answer_clear_groups(&a);
 	assert_int_equal(last->count, 0);
 	assert_null(last->groups);
@@ -158,7 +158,7 @@ static void groups_can_be_cleared_more_than_once(void **state)
 static void assert_csv_value(const char *value, const char *expected)
 {
 	char copy[64], row[128];
-	struct group group = {copy, (char[]){""}, counts};
+	struct group group = {copy, (char[]){""}, NULL, counts};
 	struct clicks_answer a = answer_of(&group, 1);
 	struct question q = {.group_by = {dimension_find("tag")},
 			     .group_by_count = 1};
@@ -211,6 +211,7 @@ static void the_rest_is_what_the_groups_leave(void **state)
 {
 	struct group group = {(char[]){"DE"},
 			      (char[]){""},
+			      NULL,
 			      {.events = 15, .redirected = 8, .bots = 3}};
 	struct clicks_answer a = answer_of(&group, 1);
 	json_t *rest = rest_of(&a, "country");
@@ -347,7 +348,7 @@ static void estimates_are_biased_in_their_middle(void **state)
 
 static void where_groups_have_all_there_is_no_rest(void **state)
 {
-	struct group group = {(char[]){"DE"}, (char[]){""}, counts};
+	struct group group = {(char[]){"DE"}, (char[]){""}, NULL, counts};
 	struct clicks_answer a = answer_of(&group, 1);
 	json_t *rest;
 

@@ -38,6 +38,21 @@ static void questions_are_read(void **state)
 	assert_int_equal(q.from_ms, 1500);
 }
 
+static void a_url_is_read_as_its_digest(void **state)
+{
+	static const char digest[] = "8198d1bac40a1033653a78e48800cefc";
+	struct export_question q;
+
+	(void)state;
+	assert_int_equal(parse_question(&q, ""), 0);
+	assert_string_equal(q.url, "");
+	assert_int_equal(parse_question(&q, "url=HTTPS://example.org./"), 0);
+	assert_string_equal(q.url, digest);
+	assert_int_equal(
+		parse_question(&q, "url=8198d1bac40a1033653a78e48800cefc"), 0);
+	assert_string_equal(q.url, digest);
+}
+
 static void expect_format(const char *lines, enum export_format expected)
 {
 	struct export_accept accept = export_accept_none;
@@ -112,6 +127,8 @@ static void what_makes_no_sense_is_refused(void **state)
 		"format=json",
 		"from=2026-01-02&to=2026-01-02",
 		"from=1969-12-31",
+		"url=",
+		"url=example.org",
 		"cursor=",
 		"cursor=00",
 	};
@@ -164,7 +181,8 @@ static void a_cursor_is_of_its_question_only(void **state)
 					     "account=ann",
 					     "account=&owner=ann",
 					     "link_id=1",
-					     "owner=ann&from=1970-01-01"};
+					     "owner=ann&from=1970-01-01",
+					     "owner=ann&url=http://a/"};
 	struct export_question q;
 	struct export_cursor back;
 	struct buf text = {0};
@@ -205,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(questions_are_read),
+		cmocka_unit_test(a_url_is_read_as_its_digest),
 		cmocka_unit_test(the_format_is_what_the_client_likes),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(a_cursor_comes_back_as_it_was),

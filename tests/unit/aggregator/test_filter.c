@@ -80,6 +80,56 @@ static void conditions_name_their_parameters(void **state)
 	filters_release(&f);
 }
 
+/* printf 'https://example.org/' | sha256sum | cut -c 1-32 */
+#define EXAMPLE "8198d1bac40a1033653a78e48800cefc"
+
+static void a_url_becomes_its_digest(void **state)
+{
+	static const char *const forms[] = {"https://example.org/",
+					    "HTTPS://EXAMPLE.org./", EXAMPLE};
+	struct filters f = {0};
+	struct error err = {0};
+	struct buf sql = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(add_filter(&f, "url", forms[i], &err), 0);
+		assert_true(filter_takes(&f.items[i], EXAMPLE));
+	}
+	assert_int_equal(add_filter(&f, "url", "-http://a/\\,," EXAMPLE, &err),
+			 0);
+	assert_true(filter_takes(&f.items[3], ""));
+	assert_int_equal(add_filter(&f, "url", "", &err), 0);
+	assert_true(filter_takes(&f.items[4], ""));
+	assert_int_equal(add_filter(&f, "url", "example.org/a", &err), -1);
+	assert_int_equal(err.code, ERROR_INPUT);
+	f.count = 1;
+	filters_put_sql(&f, &sql);
+	assert_string_equal(
+		buf_cstr(&sql),
+		" AND (url_digest IN (SELECT toFixedString(unhex(arrayJoin("
+		"splitByChar('\\n', {f0:String}))), 16)))");
+	f.count = 6;
+	filters_release(&f);
+	buf_free(&sql);
+}
+
+static void urls_may_be_longer_than_other_values(void **state)
+{
+	char text[FILTER_URL_MAX + 2] = "https://a/";
+	struct filters f = {0};
+	struct error err = {0};
+
+	(void)state;
+	memset(text + 10, 'x', FILTER_URL_MAX - 10);
+	assert_int_equal(add_filter(&f, "url", text, &err), 0);
+	text[FILTER_URL_MAX] = 'x';
+	assert_int_equal(add_filter(&f, "url", text, &err), -1);
+	assert_string_equal(err.text,
+			    "url: expected values of up to 2048 bytes");
+	filters_release(&f);
+}
+
 static void there_are_bounds(void **state)
 {
 	struct filters f = {0};
@@ -133,6 +183,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_filter_takes_its_values),
 		cmocka_unit_test(conditions_name_their_parameters),
+		cmocka_unit_test(a_url_becomes_its_digest),
+		cmocka_unit_test(urls_may_be_longer_than_other_values),
 		cmocka_unit_test(there_are_bounds),
 		cmocka_unit_test(what_is_no_filter_is_refused),
 	};

@@ -88,6 +88,10 @@ static inline void click_value(const unsigned char **at, const char *type,
 		click_hex(at, 16, out);
 	else if (!strncmp(type, "FixedString(20)", 15))
 		click_hex(at, 20, out);
+	else if (!strncmp(type, "FixedString(16)", 15))
+		click_hex(at, 16, out);
+	else if (!strncmp(type, "Array(FixedString(16))", 22))
+		click_hex(at, 16 * (size_t) * (*at)++, out);
 	else if (!strncmp(type, "Float32", 7))
 		click_hex(at, 4, out);
 	else if (!strncmp(type, "Array", 5))

@@ -65,6 +65,7 @@ static size_t pack_click(uint8_t *out, bool usual)
 	m.maybe_sent = 1;
 	m.trimmed = 1;
 	m.trace_id = make_bytes(trace);
+	m.url_digest = make_bytes(trace);
 	m.n_cookies = 2;
 	m.cookies = entries;
 	/* A varint of ten bytes is not usual. */
@@ -233,7 +234,7 @@ static void an_unknown_field_of_each_wire_type_is_skipped(void **state)
 	assert_true(is_decoded_with(w, BYTES("\xad\x06"
 					     "1234")));
 	/* The least and the greatest number after those of the message. */
-	assert_true(is_decoded_with(w, BYTES("\xc0\x01\x01")));
+	assert_true(is_decoded_with(w, BYTES("\xc8\x01\x01")));
 	assert_true(is_decoded_with(w, BYTES("\xf8\xff\xff\xff\x0f\x01")));
 }
 

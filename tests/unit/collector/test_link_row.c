@@ -92,6 +92,11 @@ static void a_row_says_what_the_link_is(void **state)
 	expect_column(&l, "tags", "one,two");
 	expect_column(&l, "targets", "ios,https://ios,wechat,https://wechat");
 	expect_column(&l, "target_hosts", "example.org,ios,wechat");
+	/* The first half of the SHA-256 of each URL. */
+	expect_column(&l, "url_digests",
+		      "8198d1bac40a1033653a78e48800cefc"
+		      "9fc2eb78aee3babfa5199f4a67f2bf41"
+		      "089066e5d822c1cbe1def18833158127");
 	expect_column(&l, "pass_path", "0");
 	expect_column(&l, "epoch", "5");
 	expect_column(&l, "offset", "9");

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/url_digest.h"
+#include "redirector/lookup/link_lines.h"
 #include "redirector/pages/landing_pages.h"
 #include "redirector/visit/cache_entry.h"
 #include "schemas/click.pb-c.h"
@@ -123,6 +125,28 @@ static void a_plain_link_has_one_set_of_lines(void **state)
 	assert_int_equal(link.stale_until, ASKED + STALE);
 }
 
+static void digest_is_of(const struct cached_link *link,
+			 Shortloop__Device device, const char *of)
+{
+	unsigned char digest[URL_DIGEST_SIZE];
+	struct http_slice found = link_lines_url_digest(link, device);
+
+	url_digest(of, strlen(of), digest);
+	assert_int_equal(found.len, sizeof(digest));
+	assert_memory_equal(found.data, digest, sizeof(digest));
+}
+
+static void a_plain_link_has_the_digest_of_its_url(void **state)
+{
+	struct cached_link link = build_cached_link(*state);
+
+	digest_is_of(&link, SHORTLOOP__DEVICE__DEVICE_ANY, url);
+	assert_int_equal(link.url_digests.len, URL_DIGEST_SIZE);
+	assert_int_equal(
+		link_lines_url_digest(&link, SHORTLOOP__DEVICE__DEVICE_IOS).len,
+		0);
+}
+
 static void each_target_has_lines_of_its_own(void **state)
 {
 	struct world *w = *state;
@@ -138,6 +162,9 @@ static void each_target_has_lines_of_its_own(void **state)
 	w->link.targets = targets;
 	w->link.n_targets = 2;
 	link = build_cached_link(w);
+	digest_is_of(&link, SHORTLOOP__DEVICE__DEVICE_ANY, url);
+	digest_is_of(&link, SHORTLOOP__DEVICE__DEVICE_IOS, ios_url);
+	digest_is_of(&link, SHORTLOOP__DEVICE__DEVICE_WECHAT, wechat_url);
 	lines_are(&link, 0, PLAIN VARY EVERY);
 	lines_are(&link, 1, "Location: https://ios.example/\r\n" VARY EVERY);
 	lines_are(&link, 2, "");
@@ -281,6 +308,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_WORLD(a_plain_link_has_one_set_of_lines),
+		WITH_WORLD(a_plain_link_has_the_digest_of_its_url),
 		WITH_WORLD(each_target_has_lines_of_its_own),
 		WITH_WORLD(a_target_that_is_a_page_has_its_urls),
 		WITH_WORLD(a_link_before_its_time_is_not_there),

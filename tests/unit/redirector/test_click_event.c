@@ -98,6 +98,7 @@ static void the_encoding_is_the_usual_one(void **state)
 		.cookies = cookies,
 		.cookie_count = 2,
 		.trace_id = slice_of("0123456789abcdef"),
+		.url_digest = slice_of("fedcba9876543210"),
 	};
 	struct http_slice bytes = click_encode(e, &click);
 	Shortloop__Click *msg = shortloop__click__unpack(
@@ -232,6 +233,7 @@ static void the_largest_click_fits(void **state)
 		.cookies = cookies,
 		.cookie_count = CLICK_COOKIES_MAX,
 		.trace_id = {text, 16},
+		.url_digest = {text, 16},
 		.link_part = {"", 0},
 	};
 	Shortloop__Click *msg;
@@ -249,6 +251,7 @@ static void the_largest_click_fits(void **state)
 	assert_int_equal(msg->n_cookies, CLICK_COOKIES_MAX);
 	assert_int_equal(strlen(msg->cookies[7]->value), 4096);
 	assert_int_equal(msg->trace_id.len, 16);
+	assert_int_equal(msg->url_digest.len, 16);
 	shortloop__click__free_unpacked(msg, NULL);
 	click_encoder_free(e);
 	free(text);

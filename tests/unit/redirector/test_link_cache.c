@@ -93,6 +93,7 @@ static void a_copy_stands_alone(void **state)
 				   .line_ends = {5, 5, 9, 20},
 				   .domain = domain,
 				   .event = slice_of("event"),
+				   .url_digests = slice_of("digests"),
 				   .max_visits = 3,
 				   .link_id = 7};
 	struct cached_link *copy = cached_link_copy(&link);
@@ -104,6 +105,7 @@ static void a_copy_stands_alone(void **state)
 	is_text(copy->lines, "https://example.org/");
 	assert_string_equal(copy->domain, "s.example");
 	is_text(copy->event, "event");
+	is_text(copy->url_digests, "digests");
 	assert_int_equal(copy->line_ends[2], 9);
 	assert_int_equal(copy->max_visits, 3);
 	free(copy);

@@ -690,6 +690,38 @@ static void a_click_has_what_the_request_says(void **state)
 	aw_stop(w);
 }
 
+#define PHONE                                                                  \
+	"User-Agent: Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS "     \
+	"X)\r\n"
+
+static void a_click_has_the_digest_of_the_url_that_was_sent(void **state)
+{
+	/* As the digests of the devices are placed: any, iOS, Android ... */
+	static const char digests[] = "any digest......"
+				      "digest of iOS..."
+				      "................"
+				      "................";
+	struct answer_world *w = aw_start(NULL);
+
+	(void)state;
+	w->answer = aw_send_link;
+	aw_redirect(w, 302);
+	aw_lead_to(w, SHORTLOOP__DEVICE__DEVICE_IOS, "https://ios.example/");
+	w->link.url_digests = (struct http_slice){digests, 64};
+	free(aw_ask(w, "GET", "/" AW_CODE, ""));
+	assert_bytes(w->click->url_digest, "any digest......");
+	free(aw_ask(w, "HEAD", "/" AW_CODE, PHONE));
+	assert_bytes(w->click->url_digest, "digest of iOS...");
+	w->link.denied = true;
+	free(aw_ask(w, "GET", "/" AW_CODE, ""));
+	assert_int_equal(w->click->url_digest.len, 0);
+	w->link.denied = false;
+	w->link.outcome = LINK_OUTCOME_PAUSED;
+	free(aw_ask(w, "GET", "/" AW_CODE, ""));
+	assert_int_equal(w->click->url_digest.len, 0);
+	aw_stop(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -729,6 +761,8 @@ int main(void)
 		cmocka_unit_test(
 			a_visit_that_is_numbered_is_not_answered_before_it_is),
 		cmocka_unit_test(a_click_has_what_the_request_says),
+		cmocka_unit_test(
+			a_click_has_the_digest_of_the_url_that_was_sent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
