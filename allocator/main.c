@@ -52,7 +52,7 @@ static const struct app_option options[] = {
 	 "explain"},
 	{"user-agent", "TEXT", "the visit's User-Agent", "explain"},
 	{"name", "NAME", "whose key it is", "make-key"},
-	{"roles", "ROLES", "out of read, read-own, create and admin",
+	{"roles", "ROLES", "out of read, read-own, visitors, create and admin",
 	 "make-key"},
 	{"account", "NAME",
 	 "whose links it makes and reads; the key's name if not", "make-key"},

@@ -85,3 +85,12 @@ int access_check_admin(const struct access *a, struct error *err)
 	return error_set(err, ERROR_NOT_OWNER,
 			 "this is for keys with the role 'admin' only");
 }
+
+int access_check_visitors(const struct access *a, struct error *err)
+{
+	if (key_may(key_of(a), KEY_READS_VISITORS, NULL))
+		return 0;
+	return error_set(err, ERROR_NOT_OWNER,
+			 "visitor: this API key does not have the role "
+			 "'visitors'");
+}

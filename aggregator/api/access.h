@@ -73,4 +73,8 @@ int access_check_owner(const struct access *a, bool named, const char *what,
  * ERROR_NOT_OWNER: only the role `admin` may. */
 int access_check_admin(const struct access *a, struct error *err);
 
+/* Checks whether the caller may see the clicks of one visitor, of the links
+ * that it sees.  ERROR_NOT_OWNER: only the role `visitors` may. */
+int access_check_visitors(const struct access *a, struct error *err);
+
 #endif

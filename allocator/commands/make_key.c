@@ -24,9 +24,10 @@ int command_make_key(struct app *app, const void *config, struct error *err)
 
 	(void)config;
 	if (!name || !roles)
-		return error_set(err, ERROR_USAGE,
-				 "for whom? --name NAME --roles ROLE[,ROLE], "
-				 "out of read, read-own, create and admin");
+		return error_set(
+			err, ERROR_USAGE,
+			"for whom? --name NAME --roles ROLE[,ROLE], "
+			"out of read, read-own, visitors, create and admin");
 	status = key_make(&options, key, &line, err);
 	if (status == 0)
 		printf("%s\n%s\n", key, buf_cstr(&line));

@@ -26,7 +26,8 @@
  * account_reader, others skip them.
  *
  * Roles: `read` reads the data of its account, and with accounts=* that of all;
- * `read-own` is the same, and may not have accounts=*; `create` creates, and
+ * `read-own` is the same, and may not have accounts=*; `visitors` beside one of
+ * them reads the clicks of one visitor, too; `create` creates, and
  * edits and deletes the links of its account; `admin` includes all of these,
  * for all accounts, and blocks links.  key_access.h has the rule.
  *

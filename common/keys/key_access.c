@@ -60,6 +60,8 @@ bool key_may(const struct api_key_info *key, enum key_deed deed,
 		return reads_all_accounts(key);
 	case KEY_READS_RUNS:
 		return !key || (key->roles & API_ADMIN);
+	case KEY_READS_VISITORS:
+		return !key || (key->roles & API_VISITORS);
 	}
 	return false;
 }

@@ -15,6 +15,8 @@ static const char *role_name(enum api_role role)
 		return "read' with accounts=*, or 'admin";
 	case API_READ:
 		return "read' or 'read-own";
+	case API_VISITORS:
+		return "visitors";
 	case API_CREATE:
 		return "create";
 	case API_ADMIN:

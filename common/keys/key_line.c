@@ -18,7 +18,9 @@ static const struct {
 	{"read", API_READ_ALL | API_READ},
 	{"read-own", API_READ},
 	{"create", API_CREATE},
-	{"admin", API_READ_ALL | API_READ | API_CREATE | API_ADMIN},
+	{"visitors", API_VISITORS},
+	{"admin",
+	 API_READ_ALL | API_READ | API_CREATE | API_ADMIN | API_VISITORS},
 };
 
 static unsigned role_named(const char *name, size_t len)
@@ -226,8 +228,12 @@ int key_line_parse(char *line, struct key_line *ret, struct error *err)
 	ret->roles = key_line_parse_roles(roles);
 	if (!ret->roles)
 		return error_set(err, ERROR_INPUT,
-				 "expected roles out of read, read-own, create "
-				 "and admin");
+				 "expected roles out of read, read-own, "
+				 "visitors, create and admin");
+	if ((ret->roles & API_VISITORS) && !(ret->roles & API_READ))
+		return error_set(err, ERROR_INPUT,
+				 "expected read or read-own beside the role "
+				 "visitors");
 	if (parse_digest(digest, ret->digest) < 0)
 		return error_set(err, ERROR_INPUT,
 				 "expected sha256: and 64 hexadecimal digits");

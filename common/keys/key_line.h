@@ -13,9 +13,11 @@ enum api_role {
 	API_READ_ALL = 1, /* reads the data of all accounts */
 	API_CREATE = 2,
 	API_ADMIN = 4,
-	API_READ = 8, /* reads the data of its account */
+	API_READ = 8,	   /* reads the data of its account */
+	API_VISITORS = 16, /* reads who visited: the clicks of one visitor */
 	/* For key_check: any of them, and so any key. */
-	API_ANY_ROLE = API_READ_ALL | API_CREATE | API_ADMIN | API_READ,
+	API_ANY_ROLE =
+		API_READ_ALL | API_CREATE | API_ADMIN | API_READ | API_VISITORS,
 };
 
 #define API_KEY_NAME_MAX 65 /* including its NUL */

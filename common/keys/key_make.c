@@ -62,10 +62,11 @@ static int check_key_options(const struct key_make_options *options,
 				 "[0-9A-Za-z._-]",
 				 options->name);
 	if (!key_line_parse_roles(options->roles))
-		return error_set(err, ERROR_USAGE,
-				 "'%s': expected roles out of read, read-own, "
-				 "create and admin, separated by commas",
-				 options->roles);
+		return error_set(
+			err, ERROR_USAGE,
+			"'%s': expected roles out of read, read-own, visitors, "
+			"create and admin, separated by commas",
+			options->roles);
 	return check_limits(options, err);
 }
 

@@ -23,9 +23,10 @@ static void put_roles(struct buf *out, const struct api_key_info *key)
 		const char *name;
 		unsigned role;
 	} shown[] = {{"read", API_READ},
+		     {"visitors", API_VISITORS},
 		     {"create", API_CREATE},
 		     {"admin", API_ADMIN}};
-	unsigned roles = key ? key->roles : API_READ;
+	unsigned roles = key ? key->roles : API_READ | API_VISITORS;
 	const char *comma = "";
 
 	buf_puts(out, ",\"roles\":[");

@@ -58,7 +58,7 @@ struct click {
 	const struct click_cookie *cookies;
 	size_t cookie_count;
 	struct http_slice trace_id; /* 16 bytes, or none */
-	/* Of the URL to which the visitor is sent: 16 bytes, or none. */
+	/* The digest of the URL that is sent: 16 bytes, or none. */
 	struct http_slice url_digest;
 	bool trimmed; /* text behind the code was ignored */
 	/* Written by click_link_part. */

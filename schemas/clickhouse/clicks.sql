@@ -94,6 +94,8 @@ CREATE TABLE IF NOT EXISTS clicks
     INDEX owners owner TYPE set(256) GRANULARITY 1,
     -- The same for queries about a URL, which any number of links have.
     INDEX by_url_digest url_digest TYPE bloom_filter(0.001) GRANULARITY 1,
+    -- For the clicks of one visitor, who is in few granules.
+    INDEX by_visitor unique_identity TYPE bloom_filter(0.01) GRANULARITY 1,
     -- Each settling of an hour searches for rows with maybe_sent.  They are rare, and
     -- granules without one are skipped.
     INDEX by_maybe_sent maybe_sent TYPE minmax GRANULARITY 1

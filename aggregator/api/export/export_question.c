@@ -17,7 +17,7 @@
 #define TIME_MAX_MS (DATETIME_MAX * CLOCK_SECOND)
 
 static const char *const names[] = {
-	"code", "link_id", "account", "owner",	"url",
+	"code", "link_id", "account", "owner",	"url",	  "visitor",
 	"from", "to",	   "limit",   "format", "cursor",
 };
 #define NAME_COUNT (sizeof(names) / sizeof(*names))
@@ -71,11 +71,12 @@ static void take_place(const unsigned char *in, size_t len,
 static void put_question(struct buf *out, const struct export_question *q)
 {
 	buf_printf(out,
-		   "export 1 %zu:%s %" PRIu64 " %d:%zu:%s %d:%zu:%s %s %" PRId64
-		   " %" PRId64,
+		   "export 1 %zu:%s %" PRIu64
+		   " %d:%zu:%s %d:%zu:%s %s %s %" PRId64 " %" PRId64,
 		   strlen(q->code), q->code, q->link_id, q->has_account,
 		   strlen(q->account), q->account, q->has_owner,
-		   strlen(q->owner), q->owner, q->url, q->from_ms, q->to_ms);
+		   strlen(q->owner), q->owner, q->url, q->visitor, q->from_ms,
+		   q->to_ms);
 }
 
 void export_cursor_put(struct buf *out, const struct export_question *q,
@@ -217,7 +218,7 @@ static int check_names(const struct url_params *params, struct error *err)
 				err, ERROR_INPUT,
 				"%.40s: no such parameter; known "
 				"here: code, link_id, account, owner, url, "
-				"from, to, limit, format, cursor",
+				"visitor, from, to, limit, format, cursor",
 				key);
 		if (parameter_check_once(params, &params->items[i], err) < 0)
 			return -1;
@@ -319,6 +320,24 @@ static int read_url(struct export_question *q, const char *text,
 	return status;
 }
 
+/* The identity of forgotten visitors is zeros, and of nobody. */
+static int read_visitor(struct export_question *q, const char *text,
+			struct error *err)
+{
+	if (!text)
+		return 0;
+	if (strlen(text) != EXPORT_VISITOR_TEXT - 1 ||
+	    strspn(text, "0123456789abcdefABCDEF") != EXPORT_VISITOR_TEXT - 1 ||
+	    strspn(text, "0") == EXPORT_VISITOR_TEXT - 1)
+		return error_set(err, ERROR_INPUT,
+				 "visitor: expected %d hexadecimal digits, not "
+				 "all of them 0",
+				 EXPORT_VISITOR_TEXT - 1);
+	for (size_t i = 0; i < EXPORT_VISITOR_TEXT; i++)
+		q->visitor[i] = (char)tolower((unsigned char)text[i]);
+	return 0;
+}
+
 static int read_times(struct export_question *q,
 		      const struct url_params *params, struct error *err)
 {
@@ -356,6 +375,7 @@ int export_question_parse(struct export_question *q, struct http_slice query,
 	if (url_params_parse(&params, query, err) < 0 ||
 	    check_names(&params, err) < 0 || read_which(q, &params, err) < 0 ||
 	    read_url(q, url_param_get(&params, "url"), err) < 0 ||
+	    read_visitor(q, url_param_get(&params, "visitor"), err) < 0 ||
 	    read_times(q, &params, err) < 0 ||
 	    read_number("limit", url_param_get(&params, "limit"),
 			EXPORT_LIMIT_MAX, &q->limit, err) < 0 ||

@@ -18,6 +18,8 @@
 
 #define EXPORT_TOPIC_MAX 249 /* bytes of a Kafka topic's name */
 #define EXPORT_LIMIT_MAX 1000000000
+/* A visitor's identity in hexadecimal, as `aggregator forget` takes it. */
+#define EXPORT_VISITOR_TEXT (2 * 20 + 1)
 
 /*
  * The rows of `clicks` that an export has: fixed when it begins, so that rows
@@ -78,9 +80,10 @@ struct export_question {
 	uint64_t link_id;	 /* 0: no link_id was given */
 	bool has_account, has_owner;
 	char account[KEY_LISTED_NAME_MAX + 1], owner[KEY_LISTED_NAME_MAX + 1];
-	char url[URL_DIGEST_TEXT]; /* a digest; "": any URL */
-	int64_t from_ms, to_ms;	   /* -1: not given */
-	uint64_t limit;		   /* 0: all */
+	char url[URL_DIGEST_TEXT];	   /* a digest; "": any URL */
+	char visitor[EXPORT_VISITOR_TEXT]; /* digits; "": any visitor */
+	int64_t from_ms, to_ms;		   /* -1: not given */
+	uint64_t limit;			   /* 0: all */
 	enum export_format format;
 	bool has_cursor;
 	struct export_cursor cursor;

@@ -144,9 +144,11 @@ static int prepare_export(struct export_reader *r, struct call *call,
 
 	r->scan.access = &r->access;
 	r->scan.url = q->url;
+	r->scan.visitor = q->visitor;
 	if (export_question_parse(
 		    q, (struct http_slice){r->query, strlen(r->query)},
 		    r->likes, err) < 0 ||
+	    (*q->visitor && access_check_visitors(&r->access, err) < 0) ||
 	    find_range(r, call, err) < 0 || find_links(r, call, err) < 0)
 		return -1;
 	export_scan_start(&r->scan, q->has_cursor ? &q->cursor.after : NULL);

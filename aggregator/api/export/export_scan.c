@@ -144,6 +144,9 @@ static void put_sql(struct buf *sql, const struct export_scan *s)
 		;
 	static const char of_url[] =
 		"AND url_digest = toFixedString(unhex({url:String}), 16)";
+	static const char of_visitor[] =
+		"AND unique_identity = "
+		"toFixedString(unhex({visitor:String}), 20)";
 	struct buf links = {0};
 
 	put_links(&links, s);
@@ -152,6 +155,7 @@ static void put_sql(struct buf *sql, const struct export_scan *s)
 	const struct statement_blank blanks[] = {
 		{"of_links", statement_piece(sql, &links)},
 		{"of_url", *s->url ? of_url : NULL},
+		{"of_visitor", *s->visitor ? of_visitor : NULL},
 		{"after", s->after ? after : NULL},
 		{"by_day", s->span > 1 ? "toDate(ts)," : NULL},
 		{NULL, NULL}};
@@ -287,6 +291,7 @@ static int query_page(struct export_scan *s, struct clickhouse *ch, size_t max,
 		{"param_topic", topic.data},
 		{"param_max", n.max},
 		{"param_url", s->url},
+		{"param_visitor", s->visitor},
 		caller.items[0],
 		caller.items[1],
 		caller.items[2],

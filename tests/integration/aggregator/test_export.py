@@ -1,5 +1,6 @@
 """Exports: what is streamed is what was inserted, in one order, for every reader,
 however slow and in however many pieces."""
+import collections
 import csv
 import gzip
 import io
@@ -28,7 +29,7 @@ COLUMNS = ["time", "link_id", "event_id", "code", "domain", "account", "owner",
 RUNNING = ("SELECT count() FROM system.processes WHERE "
            "startsWith(Settings['log_comment'], 'aggregator-') AND "
            "current_database = currentDatabase()")
-KEYS = {"all": "read accounts=*", "ann": "read account=acme owners=ann",
+KEYS = {"all": "read accounts=*", "watcher": "read,visitors account=acme", "ann": "read account=acme owners=ann",
         "bob": "read account=acme owners=bob", "shop-ann": "read account=shop owners=ann",
         "shop": "read-own account=shop", "none": "create"}
 # Links, and their state in the archive.
@@ -171,6 +172,35 @@ def test_an_export_has_every_row_once_and_in_order(make, world):
     assert client.range(account="nobody")[0] == []
     assert "expected one account=NAME" in client.get(owner="ann").json()["detail"]
     assert client.get(code="nosuch").status_code == 404
+
+
+def test_the_clicks_of_one_visitor_are_told_who_may(make, world, program):
+    made = make(keys=True)
+    client = Client(made.url, "watcher")
+    visitor = collections.Counter(
+        row["unique_identity"] for row in world
+        if row["account"] == "acme").most_common(1)[0][0]
+    named = visitor.encode().hex()
+    his = [row for row in world if row["unique_identity"] == visitor
+           and row["account"] == "acme"]
+    assert len(his) > 20
+    whole = client.range(visitor=named.upper())[0]
+    assert without_event(whole) == expected(his)
+    assert without_event(client.range(visitor=named, link_id="3")[0]) == expected(
+        [row for row in his if row["link_id"] == 3])
+    rows, end = client.range(visitor=named, limit=7)
+    assert rows + client.range(visitor=named, cursor=end["cursor"])[0] == whole
+    assert client.get(visitor="00" * 20).status_code == 400
+    assert client.get(visitor="11" * 20, cursor=end["cursor"]).status_code == 400
+    for key in "all", "ann":
+        answer = Client(made.url, key).get(visitor=named)
+        assert answer.status_code == 403
+        assert "role 'visitors'" in answer.json()["detail"]
+    status, output = program("aggregator", start=False, args=(
+        "forget", "--no-wait", "--visitor", named)).run()
+    assert status == 0, output
+    assert client.range(visitor=named)[0] == []
+    assert len(client.range()[0]) == len([r for r in world if r["account"] == "acme"])
 
 
 @pytest.mark.proof

@@ -57,7 +57,8 @@ def _left(column_type, text):
         return []
     if column_type.startswith('"Map'):
         return {}
-    return {'"IPv6"': "::", '"FixedString(20)"': "\0" * 20}.get(column_type, text)
+    return {'"IPv6"': "::", '"FixedString(20)"': "\0" * 20,
+            '"FixedString(16)"': "\0" * 16}.get(column_type, text)
 
 
 def instant(text):

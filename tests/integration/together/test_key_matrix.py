@@ -43,6 +43,7 @@ KEYS = {
     "nobodys": ("read account=acme owners=", {5}, 403),
     "stranger": ("read", set(), 403),
     "acme": ("read-own account=acme", {1, 4, 5}, 403),
+    "watcher": ("read,visitors account=acme", {1, 4, 5}, 403),
     "acme-bob": ("read-own account=acme owners=bob", {4}, 403),
     "acme-nobodys": ("read-own account=acme owners=", {5}, 403),
     "maker": ("create account=acme", 403, {1, 4, 5}),
@@ -57,6 +58,8 @@ KEYS = {
     "wrong": (None, 401, 401),
     None: (None, 401, 401),
 }
+VISITOR = "visitor of each link"[:20]  # has a click of each link
+
 # One key of each kind: for everything, for an owner, for an account, for both, and
 # none.
 SOME_KEYS = ["boss", "ann", "acme-bob", "acme-nobodys", "maker-ann", "all-round",
@@ -339,6 +342,12 @@ def seen_by_admins(key):
     return seen_by_all(key) if key == "boss" or seen(key) == 401 else 403
 
 
+def seen_with_visitors(key):
+    line = KEYS[key][0] or ""
+    may = not isinstance(seen(key), set) or "visitors" in line or key == "boss"
+    return seen(key) if may else 403
+
+
 def seen_by_each_key(key):
     return 401 if seen(key) == 401 else ALL
 
@@ -412,6 +421,8 @@ MATRIX = {
         (of_each(EXPORT, exported, "account"), seen),
         (of_each(EXPORT, exported, "account", "owner"), seen),
         (by_urls(EXPORT, exported), seen),
+        (together(EXPORT + "&visitor=" + VISITOR.encode().hex(), exported),
+         seen_with_visitors),
         (owners_of_no_account(EXPORT + "&owner=ann"), refused_who_sees_all),
         (together(EXPORT + "&format=csv", exported_csv), seen)],
     "/v1/live": [
@@ -642,6 +653,9 @@ def world(migrated, clickhouse, redis, kafka, program, keys_path, workdir, alloc
         {"link_id": link, "slot": TO - DAY, "owner": owner, "account": account,
          "domain": value_of("domain", link)} for link, (owner, account, _) in LINKS.items()])
     rows = some_clicks(5, COUNT, [(TO - 2 * DAY, TO)], links=list(LINKS))
+    first = {row["link_id"]: row for row in reversed(rows)}
+    for row in first.values():
+        row["unique_identity"] = VISITOR
     migrated.insert([{**row, "owner": LINKS[row["link_id"]][0],
                       "account": LINKS[row["link_id"]][1],
                       "url": url_of(row["link_id"])} for row in rows])

@@ -74,7 +74,7 @@ def test_a_key_learns_what_it_may_do_and_nothing_of_others(api):
     eye = me(api, "eye")
     assert eye["accounts"] == "*" and names(eye["domains"]) == ["main"]
     boss = me(api, "boss")
-    assert boss["roles"] == ["read", "create", "admin"]
+    assert boss["roles"] == ["read", "visitors", "create", "admin"]
     assert names(boss["domains"]) == ["main", "promo", "bank", "admins"]
     assert boss["quota"] == {"links": None, "bytes": None} and boss["rate"] is None
     for key in set(KEYS) - {"boss"}:

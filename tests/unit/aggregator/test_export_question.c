@@ -53,6 +53,21 @@ static void a_url_is_read_as_its_digest(void **state)
 	assert_string_equal(q.url, digest);
 }
 
+static void a_visitor_is_read_in_lower_case(void **state)
+{
+	struct export_question q;
+
+	(void)state;
+	assert_int_equal(parse_question(&q, ""), 0);
+	assert_string_equal(q.visitor, "");
+	assert_int_equal(
+		parse_question(
+			&q, "visitor=356A192B7913B04C54574D18C28D46E6395428AB"),
+		0);
+	assert_string_equal(q.visitor,
+			    "356a192b7913b04c54574d18c28d46e6395428ab");
+}
+
 static void expect_format(const char *lines, enum export_format expected)
 {
 	struct export_accept accept = export_accept_none;
@@ -129,6 +144,11 @@ static void what_makes_no_sense_is_refused(void **state)
 		"from=1969-12-31",
 		"url=",
 		"url=example.org",
+		"visitor=",
+		"visitor=356A192B7913B04C54574D18C28D46E6395428A",
+		"visitor=356A192B7913B04C54574D18C28D46E6395428AB0",
+		"visitor=356A192B7913B04C54574D18C28D46E6395428AX",
+		"visitor=0000000000000000000000000000000000000000",
 		"cursor=",
 		"cursor=00",
 	};
@@ -224,6 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(questions_are_read),
 		cmocka_unit_test(a_url_is_read_as_its_digest),
+		cmocka_unit_test(a_visitor_is_read_in_lower_case),
 		cmocka_unit_test(the_format_is_what_the_client_likes),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(a_cursor_comes_back_as_it_was),

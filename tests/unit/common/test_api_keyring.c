@@ -39,7 +39,8 @@ static void admin_includes_the_other_roles(void **state)
 {
 	(void)state;
 	assert_int_equal(roles_of("root admin " SESAME "\n", "open sesame"),
-			 API_READ_ALL | API_READ | API_CREATE | API_ADMIN);
+			 API_READ_ALL | API_READ | API_CREATE | API_ADMIN |
+				 API_VISITORS);
 }
 
 static void a_key_is_known_by_its_name(void **state)
@@ -79,6 +80,8 @@ static void what_is_said_of_accounts_has_to_make_sense(void **state)
 		{"a admin " SESAME " owners=ann\n", "admin writes for all"},
 		{"a admin " SESAME " accounts=*\n", "admin reads all"},
 		{"a read-own " SESAME " accounts=*\n", "only the role read"},
+		{"a visitors,create " SESAME "\n",
+		 "expected read or read-own beside the role visitors"},
 		{"a read " SESAME " accounts=\n", "accounts=: expected *"},
 		{"a read " SESAME " accounts=acme\n", "accounts=: expected *"},
 		{"a read " SESAME " accounts=* accounts=*\n", "given twice"},

@@ -20,50 +20,61 @@ static const struct {
 #define DEEDS (sizeof(deeds_of_links) / sizeof(deeds_of_links[0]))
 
 /* A letter for each link; x: allowed.  The second text is for READS_ALL,
- * READS_RUNS and MODERATES. */
+ * READS_RUNS, MODERATES and READS_VISITORS. */
 static const struct {
 	const char *key, *of_links[DEEDS], *of_all;
 } matrix[] = {
 	/*				 reads	   changes   sees */
-	{"admin", {"xxxxxx", "xxxxxx", "xxxxxx"}, "xxx"},
-	{"admin account=acme", {"xxxxxx", "xxxxxx", "xxxxxx"}, "xxx"},
-	{"read accounts=*", {"xxxxxx", "......", "xxxxxx"}, "x.."},
-	{"read account=acme accounts=*", {"xxxxxx", "......", "xxxxxx"}, "x.."},
-	{"read,read-own accounts=*", {"xxxxxx", "......", "xxxxxx"}, "x.."},
-	{"read", {"......", "......", "......"}, "..."},
-	{"read account=acme", {"xxx...", "......", "xxx..."}, "..."},
-	{"read account=acme owners=ann", {"x.....", "......", "x....."}, "..."},
+	{"admin", {"xxxxxx", "xxxxxx", "xxxxxx"}, "xxxx"},
+	{"admin account=acme", {"xxxxxx", "xxxxxx", "xxxxxx"}, "xxxx"},
+	{"read accounts=*", {"xxxxxx", "......", "xxxxxx"}, "x..."},
+	{"read account=acme accounts=*",
+	 {"xxxxxx", "......", "xxxxxx"},
+	 "x..."},
+	{"read,read-own accounts=*", {"xxxxxx", "......", "xxxxxx"}, "x..."},
+	{"read", {"......", "......", "......"}, "...."},
+	{"read account=acme", {"xxx...", "......", "xxx..."}, "...."},
+	{"read account=acme owners=ann",
+	 {"x.....", "......", "x....."},
+	 "...."},
 	{"read account=shop owners=ann,bob",
 	 {"...xx.", "......", "...xx."},
-	 "..."},
-	{"read account=acme owners=", {"..x...", "......", "..x..."}, "..."},
+	 "...."},
+	{"read account=acme owners=", {"..x...", "......", "..x..."}, "...."},
 	{"read account=acme owners=an,nn,annb,Ann",
 	 {"......", "......", "......"},
-	 "..."},
+	 "...."},
 	{"read,read-own account=acme owners=ann",
 	 {"x.....", "......", "x....."},
-	 "..."},
-	{"read-own", {"......", "......", "......"}, "..."},
-	{"read-own account=acme", {"xxx...", "......", "xxx..."}, "..."},
-	{"read-own account=shop", {"...xx.", "......", "...xx."}, "..."},
+	 "...."},
+	{"read-own", {"......", "......", "......"}, "...."},
+	{"read-own account=acme", {"xxx...", "......", "xxx..."}, "...."},
+	{"read-own account=shop", {"...xx.", "......", "...xx."}, "...."},
 	{"read-own account=acme owners=bob",
 	 {".x....", "......", ".x...."},
-	 "..."},
-	{"create", {"......", "......", "......"}, "..."},
-	{"create account=acme", {"......", "xxx...", "xxx..."}, "..."},
+	 "...."},
+	{"create", {"......", "......", "......"}, "...."},
+	{"create account=acme", {"......", "xxx...", "xxx..."}, "...."},
 	{"create account=acme owners=ann,",
 	 {"......", "x.x...", "x.x..."},
-	 "..."},
+	 "...."},
 	{"create,read-own account=acme owners=ann",
 	 {"x.....", "x.....", "x....."},
-	 "..."},
-	{"create,read account=acme", {"xxx...", "xxx...", "xxx..."}, "..."},
+	 "...."},
+	{"create,read account=acme", {"xxx...", "xxx...", "xxx..."}, "...."},
 	{"create,read account=acme accounts=*",
 	 {"xxxxxx", "xxx...", "xxxxxx"},
-	 "x.."},
+	 "x..."},
 	{"create,read account=acme owners=bob",
 	 {".x....", ".x....", ".x...."},
-	 "..."},
+	 "...."},
+	{"read,visitors account=acme owners=ann",
+	 {"x.....", "......", "x....."},
+	 "...x"},
+	{"read-own,visitors account=shop",
+	 {"...xx.", "......", "...xx."},
+	 "...x"},
+	{"read,visitors accounts=*", {"xxxxxx", "......", "xxxxxx"}, "x..x"},
 };
 
 static struct api_keyring *ring_with(const char *words,
@@ -98,17 +109,18 @@ static void try_links(const struct api_key_info *who, enum key_deed deed,
 	ret[LINKS] = '\0';
 }
 
-static void try_all(const struct api_key_info *who, char ret[4])
+static void try_all(const struct api_key_info *who, char ret[5])
 {
 	ret[0] = permission_letter(key_may(who, KEY_READS_ALL, NULL));
 	ret[1] = permission_letter(key_may(who, KEY_READS_RUNS, NULL));
 	ret[2] = permission_letter(key_may(who, KEY_MODERATES_LINK, NULL));
-	ret[3] = '\0';
+	ret[3] = permission_letter(key_may(who, KEY_READS_VISITORS, NULL));
+	ret[4] = '\0';
 }
 
 static void a_key_may_what_its_line_says(void **state)
 {
-	char found[LINKS + 1], all[4];
+	char found[LINKS + 1], all[5];
 	struct api_key_info who;
 	struct api_keyring *ring;
 
@@ -194,7 +206,7 @@ static void a_key_creates_in_its_account_for_its_owners(void **state)
 
 static void without_a_file_of_keys_all_is_read_and_nothing_written(void **state)
 {
-	char found[LINKS + 1], all[4];
+	char found[LINKS + 1], all[5];
 
 	(void)state;
 	try_links(NULL, KEY_READS_LINK, found);
@@ -204,7 +216,7 @@ static void without_a_file_of_keys_all_is_read_and_nothing_written(void **state)
 	try_links(NULL, KEY_CREATES_LINK, found);
 	assert_string_equal(found, "......");
 	try_all(NULL, all);
-	assert_string_equal(all, "xx.");
+	assert_string_equal(all, "xx.x");
 	assert_null(key_bounds_of(NULL).account);
 }
 
@@ -212,7 +224,7 @@ static void without_a_file_of_keys_all_is_read_and_nothing_written(void **state)
 static void nobody_may_nothing(void **state)
 {
 	const struct api_key_info who = {.roles = 0};
-	char found[LINKS + 1], all[4];
+	char found[LINKS + 1], all[5];
 
 	(void)state;
 	for (int deed = 0; deed < KEY_DEEDS; deed++) {
@@ -220,7 +232,7 @@ static void nobody_may_nothing(void **state)
 		assert_string_equal(found, "......");
 	}
 	try_all(&who, all);
-	assert_string_equal(all, "...");
+	assert_string_equal(all, "....");
 }
 
 /* A link without an account would not belong to it either. */

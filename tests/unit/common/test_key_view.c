@@ -47,7 +47,8 @@ static void a_key_learns_its_roles_with_those_they_include(void **state)
 		 NAMED "null,\"roles\":[\"read\",\"create\"]" REST},
 		{"read", "accounts=*", NAMED "\"*\",\"roles\":[\"read\"]" REST},
 		{"admin", "",
-		 NAMED "\"*\",\"roles\":[\"read\",\"create\",\"admin\"]" REST},
+		 NAMED "\"*\",\"roles\":[\"read\",\"visitors\",\"create\","
+		       "\"admin\"]" REST},
 	};
 
 	(void)state;
@@ -88,7 +89,7 @@ static void without_a_file_of_keys_a_caller_has_no_name(void **state)
 	(void)state;
 	assert_view(NULL, 0,
 		    "{\"name\":null,\"account\":null,\"accounts\":\"*\","
-		    "\"roles\":[\"read\"]" REST);
+		    "\"roles\":[\"read\",\"visitors\"]" REST);
 }
 
 int main(void)

@@ -696,7 +696,7 @@ static void a_click_has_what_the_request_says(void **state)
 
 static void a_click_has_the_digest_of_the_url_that_was_sent(void **state)
 {
-	/* As the digests of the devices are placed: any, iOS, Android ... */
+	/* One for each device: any, iOS, Android ... */
 	static const char digests[] = "any digest......"
 				      "digest of iOS..."
 				      "................"
