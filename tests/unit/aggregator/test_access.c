@@ -221,6 +221,32 @@ static void the_installation_is_for_admins(void **state)
 	}
 }
 
+static void one_visitor_is_for_the_role_that_says_so(void **state)
+{
+	static const struct {
+		const char *key;
+		int status;
+	} cases[] = {
+		{"admin", 0},
+		{"read,visitors account=acme", 0},
+		{"read-own,visitors account=acme owners=ann", 0},
+		{"read accounts=*", -1},
+		{"create,read account=acme", -1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct access a = access_of(cases[i].key);
+		struct error err = {0};
+
+		assert_int_equal(access_check_visitors(&a, &err),
+				 cases[i].status);
+		assert_int_equal(err.code, cases[i].status ? ERROR_NOT_OWNER
+							   : ERROR_NONE);
+		api_keyring_free(a.keys);
+	}
+}
+
 static void without_keys_there_are_no_bounds(void **state)
 {
 	const struct access a = {.keys = NULL};
@@ -235,6 +261,7 @@ static void without_keys_there_are_no_bounds(void **state)
 	assert_true(access_sees_all(&a));
 	assert_int_equal(access_check_owner(&a, false, "owner", &err), -1);
 	assert_int_equal(access_check_admin(&a, &err), 0);
+	assert_int_equal(access_check_visitors(&a, &err), 0);
 }
 
 static void each_key_takes_turns_by_its_name(void **state)
@@ -261,6 +288,7 @@ int main(void)
 		WITH_FILE(many_links_are_asked_for_within_the_bounds_of_a_key),
 		WITH_FILE(who_sees_several_accounts_names_one_beside_an_owner),
 		WITH_FILE(the_installation_is_for_admins),
+		cmocka_unit_test(one_visitor_is_for_the_role_that_says_so),
 		cmocka_unit_test(without_keys_there_are_no_bounds),
 		cmocka_unit_test(each_key_takes_turns_by_its_name),
 	};
