@@ -183,6 +183,7 @@ const struct setting_group aggregator_groups[] = {
 		.offset = offsetof(struct aggregator_config, links),
 		.optional = true,
 	},
+	GROUP(domains_section, domains),
 	GROUP(clicks_section, aggregator.clicks),
 	GROUP(aggregator_section, aggregator),
 };
@@ -202,6 +203,8 @@ int aggregator_config_validate(const void *config, struct error *err)
 	struct rate_rule ignored;
 
 	if (c->links.spaces.count && links_config_validate(&c->links, err) < 0)
+		return -1;
+	if (domains_config_validate(&c->domains, &c->links, err) < 0)
 		return -1;
 	if (kafka_check_live(&c->kafka, err) < 0 ||
 	    cors_check(&c->aggregator.cors_origins, "aggregator.cors_origins",

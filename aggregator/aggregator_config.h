@@ -11,6 +11,7 @@
 #include "common/keys/rate_limiter.h"
 #include "common/redis/redis.h"
 #include "linkstore/clicks_config.h"
+#include "linkstore/domains_config.h"
 #include "linkstore/links_config.h"
 
 /* The most shares_max; lists reach as far, whatever the setting is by now. */
@@ -81,6 +82,7 @@ struct aggregator_config {
 	struct kafka_config kafka; /* only for the live stream */
 	struct clickhouse_config clickhouse;
 	struct links_config links; /* no spaces: only the archive is queried */
+	struct domains_config domains;
 	struct aggregator_settings aggregator;
 };
 

@@ -102,7 +102,7 @@ static int open_rules(struct allocator *a,
 	if (!a->rules.domains)
 		return -1;
 	a->rules.urls = url_policy_new(&urls, a->rules.domains,
-				       settings->base_url, err);
+				       config->domains.base_url, err);
 	return a->rules.urls ? 0 : -1;
 }
 
@@ -232,8 +232,7 @@ static int open_rules_and_defaults(struct allocator *a, struct error *err)
 		return -1;
 	rules = (struct link_rules){.store = a->store,
 				    .domains = a->rules.domains,
-				    .urls = a->rules.urls,
-				    .base_url = config->allocator.base_url};
+				    .urls = a->rules.urls};
 	return link_defaults_init(&a->rules.defaults, &config->allocator,
 				  &rules, err);
 }

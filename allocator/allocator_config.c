@@ -18,9 +18,6 @@ static const struct setting settings[] = {
 	SETTING_INT(
 		threads, "1", 1, 64, AT_START,
 		"Threads that serve the API.  Each holds blocks of its own."),
-	SETTING_STRING(base_url, "http://localhost:8080", AT_START,
-		       "What a short URL starts with, before the slash and the "
-		       "code, when no domains are configured."),
 	SETTING_STRINGS(cors_origins,
 			OPTIONAL_LIKE("[https://links.example.com]"), AT_START,
 			"Origins whose pages may use the API in a browser "
@@ -214,15 +211,6 @@ static int check_class_spaces(const struct allocator_config *config,
 	return 0;
 }
 
-static int check_base_url(const char *url, struct error *err)
-{
-	struct host host;
-
-	return base_url_check(url, &host, err) < 0
-		       ? error_wrap(err, "allocator.base_url")
-		       : 0;
-}
-
 struct url_policy_config
 allocator_url_policy(const struct allocator_settings *own)
 {
@@ -258,7 +246,5 @@ int allocator_config_validate(const void *config, struct error *err)
 	    check_default_space(c, err) < 0 || check_default_ttl(c, err) < 0 ||
 	    check_class_spaces(c, err) < 0)
 		return -1;
-	if (url_policy_config_check(&urls, err) < 0)
-		return -1;
-	return check_base_url(c->allocator.base_url, err);
+	return url_policy_config_check(&urls, err);
 }

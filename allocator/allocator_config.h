@@ -22,7 +22,6 @@ struct allocator_settings {
 	char *listen;
 	char *admin;
 	int64_t threads;
-	char *base_url; /* the start of short URLs without domains */
 	struct setting_strings cors_origins;
 	char *keys_file;
 	char *key_rate; /* default rate: "100/s", or "none" */

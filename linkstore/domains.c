@@ -359,5 +359,5 @@ const char *domains_base_url(const struct domains *d, const char *name)
 
 	if (!domain && t->fallback)
 		domain = &t->fallback->public;
-	return domain ? domain->base_url : NULL;
+	return domain ? domain->base_url : d->config->base_url;
 }

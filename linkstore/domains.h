@@ -6,7 +6,7 @@
  * The allocator makes short URLs from it; the redirector uses it to decide by
  * the Host header which links it may answer with.
  *
- * Without a configured domain, short URLs start with `allocator.base_url`, and
+ * Without a configured domain, short URLs start with `domains.base_url`, and
  * the redirector answers under any Host.
  *
  * All threads may read the domains, even during a reload.
@@ -84,8 +84,8 @@ bool domains_allow(const struct link_domain *domain, const char *space);
 /*
  * Returns the start of the short URL of a link, without a slash at the end, for
  * the domain name that the link stores.  "" and names that are no longer
- * configured stand for the default domain.  Returns NULL if no domain is
- * configured.
+ * configured stand for the default domain.  Without domains it is
+ * `domains.base_url`.
  */
 const char *domains_base_url(const struct domains *d, const char *name);
 

@@ -71,6 +71,9 @@ static const struct setting settings[] = {
 		     "Take the domains that are in Redis, once there are some, "
 		     "before those here or in the file: \"allocator domains "
 		     "swap OLD NEW\" then replaces a host everywhere."),
+	SETTING_STRING(base_url, "http://localhost:8080", AT_START,
+		       "What a short URL starts with, before the slash and the "
+		       "code, when there are no domains."),
 	/* OWN_SETTINGS: the settings below may be in a domains.file, too. */
 	SETTING_OF(STRING, "default", default_domain, AT_START,
 		   "Name of the domain of links that name none; the first when "
@@ -82,18 +85,18 @@ static const struct setting settings[] = {
 			      "      hosts: [sho.rt, www.sho.rt]\n"
 			      "      fallback_url: https://www.example.org/"),
 		struct domain_config, domain_settings, AT_START,
-		"The domains.  With none, allocator.base_url and "
+		"The domains.  With none, base_url and "
 		"redirector.fallback_url are all there is, and links answer "
 		"under any host."),
 	{0},
 };
 
-#define OWN_SETTINGS (&settings[2])
+#define OWN_SETTINGS (&settings[3])
 
 const struct setting_section domains_section = {
 	.name = "domains",
 	.help = "Names under which short links are reached.  The same for "
-		"allocator and redirector.",
+		"allocator, redirector and aggregator.",
 	.settings = settings,
 };
 
@@ -275,8 +278,9 @@ static int check_domain(const struct domain_config *c,
 				 "domains.list: '%.80s': expected a name of 1 "
 				 "to %d of [0-9A-Za-z._-]",
 				 c->name, DOMAIN_NAME_MAX - 1);
-	for (size_t i = 0; links && i < c->spaces.count; i++) {
-		if (!links_config_has_space(links, c->spaces.items[i]))
+	for (size_t i = 0; i < c->spaces.count; i++) {
+		if (links && links->spaces.count &&
+		    !links_config_has_space(links, c->spaces.items[i]))
 			return error_set(err, ERROR_CONFIG,
 					 "domains.list: %s: spaces: '%.40s' is "
 					 "not one of links.spaces",
@@ -446,6 +450,17 @@ static int check_unique(const struct domain_config *all, size_t count,
 
 /* -------------------------------------------------------------------------- */
 
+static int check_common_base_url(const struct domains_config *config,
+				 struct error *err)
+{
+	struct host host;
+
+	if (!config->base_url ||
+	    base_url_check(config->base_url, &host, err) == 0)
+		return 0;
+	return error_wrap(err, "domains.base_url");
+}
+
 int domains_config_validate(const struct domains_config *config,
 			    const struct links_config *links, struct error *err)
 {
@@ -457,6 +472,8 @@ int domains_config_validate(const struct domains_config *config,
 			err, ERROR_CONFIG,
 			"domains: default and list are in domains.file "
 			"when there is one");
+	if (check_common_base_url(config, err) < 0)
+		return -1;
 	for (size_t i = 0; i < config->list.count; i++) {
 		if (check_domain(&all[i], links, err) < 0 ||
 		    check_accounts_once(&all[i], err) < 0)

@@ -29,6 +29,7 @@ struct domain_config {
 struct domains_config {
 	char *file;		  /* replaces the settings below; NULL: none */
 	bool shared;		  /* Redis comes before file and settings */
+	char *base_url;		  /* the start of short URLs without domains */
 	char *default_domain;	  /* a name; NULL: the first */
 	struct setting_list list; /* domain_config */
 };
@@ -43,7 +44,8 @@ int domains_config_validate(const struct domains_config *config,
 			    struct error *err);
 
 /* Reads and validates a domains.file, which has only the section `domains`
- * without `file` and `shared`.  Release *ret_config also after a failure. */
+ * without `file`, `shared` and
+ * `base_url`.  Release *ret_config also after a failure. */
 int domains_config_load(const char *path, const struct links_config *links,
 			struct domains_config *ret_config, struct error *err);
 /* The same for a text, which must not be empty; messages call it `name`. */

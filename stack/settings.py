@@ -74,7 +74,7 @@ def write_config(where):
         for key, suffix in (("listen", ""), ("admin", "_admin")):
             if name + suffix in where and key in settings:
                 settings[key] = f"127.0.0.1:{where[name + suffix]}"
-    config["allocator"]["base_url"] = f"http://localhost:{where['redirector']}"
+    config["domains"]["base_url"] = f"http://localhost:{where['redirector']}"
     config["redirector"]["spool_dir"] = str(DEV / "spool")
     text = ("# Made by stack/ctl from config/dev.yaml; change that.\n"
             + yaml.safe_dump(config, sort_keys=False))

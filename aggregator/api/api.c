@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aggregator/api/answer_cache.h"
+#include "aggregator/api/api_domains.h"
 #include "aggregator/api/api_keys.h"
 #include "aggregator/api/call.h"
 #include "aggregator/api/export/exports.h"
@@ -89,6 +90,7 @@ struct router {
 	struct polls *polls;
 	struct redis_links *redis; /* NULL: no spaces are configured */
 	struct share_desk *shares; /* NULL: there are no shares */
+	struct api_domains *domains;
 	struct query_ender *ender;
 	struct slots *questions;
 	struct exports *exports;
@@ -387,6 +389,7 @@ static struct query_job *job_new(struct router *router,
 	job->call.answers = router->answers;
 	job->call.redis = router->redis;
 	job->call.log = router->log;
+	job->call.domains = api_domains_now(router->domains);
 	job->call.access = &job->access;
 	query_ender_name(router->ender, &job->task);
 	job->task.priority = QUESTION_PRIORITY;
@@ -875,7 +878,9 @@ static int open_parts(struct api *api, struct metrics *metrics,
 	    api_keys_open(&r->config->aggregator, r->log, metrics, &r->keys,
 			  err) < 0)
 		return -1;
-	r->freshness = freshness_new(r->config, health, err);
+	r->domains = api_domains_new(r->config, r->log, metrics, health, err);
+	r->freshness =
+		r->domains ? freshness_new(r->config, health, err) : NULL;
 	if (!r->freshness || open_questions(r, metrics, err) < 0 ||
 	    open_redis_links(r, metrics, health, err) < 0 ||
 	    open_shares(r, metrics, err) < 0 ||
@@ -917,7 +922,8 @@ struct api *api_new(const struct aggregator_config *config, struct log *log,
 
 int api_start(struct api *api, struct error *err)
 {
-	if (freshness_start(api->router.freshness, err) < 0 ||
+	if (api_domains_start(api->router.domains, err) < 0 ||
+	    freshness_start(api->router.freshness, err) < 0 ||
 	    (api->router.redis &&
 	     redis_links_start(api->router.redis, err) < 0) ||
 	    live_start(api->router.live, err) < 0)
@@ -934,6 +940,7 @@ int api_start(struct api *api, struct error *err)
 void api_reload(struct api *api)
 {
 	api_keys_reload(api->router.keys, api->router.log);
+	api_domains_reload(api->router.domains);
 }
 
 /* Workers end before the loops that they answer to are freed. */
@@ -968,6 +975,7 @@ void api_free(struct api *api)
 	exports_free(r->exports);
 	share_desk_free(r->shares);
 	redis_links_free(r->redis);
+	api_domains_free(r->domains);
 	query_ender_free(r->ender);
 	slots_free(r->questions);
 	polls_free(r->polls);

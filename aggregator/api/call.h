@@ -20,6 +20,7 @@
 #include "common/error.h"
 #include "common/http/http_server.h"
 #include "common/log.h"
+#include "linkstore/domains.h"
 
 /* The precision of the counts of a CSV, for its headers. */
 struct csv_quality {
@@ -54,6 +55,8 @@ struct call {
 	int64_t deadline;	      /* clock_monotonic_ms */
 	struct redis_links *redis;    /* NULL: no spaces are configured */
 	struct log *log;
+	/* NULL: those in Redis were not found yet. */
+	const struct domains *domains;
 	struct http_slice query; /* the URL's query string */
 	struct http_slice sent;	 /* the request's body */
 	char code[128];		 /* from the path; "" if the route has none */

@@ -6,7 +6,8 @@ SELECT 'link', 0, link_id, 0, 1, link_id = present_id, 0,
 FROM (
     SELECT code, link_id, link_id AS one_id, version, space, generation, state, ttl_class,
         created_at, changed_at, expires_at, url, redirect_status, owner, campaign, tags,
-        domain, description, account, creator, editor, targets, not_before, max_visits
+        domain, description, account, creator, editor, targets, not_before, max_visits,
+        pass_query, pass_path
     FROM links
     WHERE code = {code:String}
     ORDER BY version DESC

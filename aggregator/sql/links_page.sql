@@ -17,8 +17,8 @@ WITH (
     @codes@
 SELECT 'picked', picked[-1].1, picked[-1].2, length(picked), 0 AS h1, 0 AS h2, 0 AS h3,
     '' AS h4, '' AS h5, '' AS h6, '' AS h7, '' AS h8, '' AS h9, '' AS h10, '' AS h11,
-    '' AS h12, '' AS h13, '' AS h14, '' AS h15, '' AS h16, '' AS h17, 0 AS h18, 0 AS h19,
-    0 AS h20, 0 AS h21, 0 AS h22, 0 AS h23, 0 AS h24, 0 AS h25, 0 AS h26
+    '' AS h12, '' AS h13, '' AS h14, '' AS h15, '' AS h16, '' AS h17, '' AS h18, 0 AS h19,
+    0 AS h20, 0 AS h21, 0 AS h22, 0 AS h23, 0 AS h24, 0 AS h25, 0 AS h26, 0 AS h27, 0 AS h28
 UNION ALL
 SELECT *
 FROM (
@@ -29,7 +29,7 @@ FROM (
         SELECT code, link_id, link_id AS one_id, version, space, generation, state,
             ttl_class, created_at, changed_at, expires_at, url, redirect_status, owner,
             campaign, tags, domain, description, account, creator, editor, targets,
-            not_before, max_visits
+            not_before, max_visits, pass_query, pass_path
         FROM links
         WHERE code IN (@codes_of@)
           AND link_id IN (SELECT arrayJoin(picked).2)

@@ -44,7 +44,8 @@ static void put_domain(struct buf *out, const struct link_rules *rules,
 	buf_puts(out, ",\"host\":");
 	place_lists_put_name(out, domain ? domain->host : NULL);
 	buf_puts(out, ",\"base_url\":");
-	place_lists_put_name(out, domain ? domain->base_url : rules->base_url);
+	place_lists_put_name(out, domains_base_url(rules->domains,
+						   domain ? domain->name : ""));
 	buf_puts(out, ",\"default\":");
 	buf_puts(out, !domain || domain->is_default ? "true" : "false");
 	buf_puts(out, domain && domain->paused ? ",\"paused\":true"

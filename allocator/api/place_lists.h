@@ -12,7 +12,7 @@
 
 /* Appends an array of the domains that the key may use, with the spaces that it
  * may use there.  Without domains it is one without a name: that of
- * allocator.base_url. */
+ * domains.base_url. */
 void place_lists_put_domains(struct buf *out, const struct link_rules *rules,
 			     const struct api_key_info *caller);
 

@@ -13,7 +13,7 @@ char *domains_in_use_text(const struct allocator_config *config,
 
 /* Returns ERROR_USAGE if `domain`, which is written as on a list of domains,
  * covers a host of our own short links: of a domain, or of
- * allocator.base_url. */
+ * domains.base_url. */
 int domains_in_use_refuse_own(const struct allocator_config *config,
 			      struct redis *redis, const char *domain,
 			      struct error *err);

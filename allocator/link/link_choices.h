@@ -14,9 +14,6 @@
 extern const uint32_t link_redirect_statuses[LINK_REDIRECT_STATUSES];
 extern const Shortloop__QueryPass link_query_passes[LINK_QUERY_PASSES];
 
-/* The status of a link that names none: its record has 0. */
-#define LINK_REDIRECT_STATUS 302
-
 /* Returns what comes before choice `i` of `count` in a sentence: "", ", " or
  * " or ". */
 const char *link_choices_before(size_t i, size_t count);

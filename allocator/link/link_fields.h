@@ -52,7 +52,6 @@ struct link_rules {
 	const struct linkstore *store;
 	const struct domains *domains;
 	struct url_policy *urls;
-	const char *base_url; /* start of short URLs without domains */
 };
 
 /* Strings point into the JSON that they were read from; "" if not given. */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "allocator/link/link_choices.h"
 #include "common/clock.h"
 #include "common/json_text.h"
 #include "linkstore/link/names.h"
@@ -88,8 +87,7 @@ static void put_behaviour(struct buf *out, const Shortloop__Link *link)
 {
 	put_targets(out, link);
 	put_number(out, ",\"redirect_status\":",
-		   link->redirect_status ? link->redirect_status
-					 : LINK_REDIRECT_STATUS);
+		   link_redirect_status(link->redirect_status));
 	put_optional_time(out, ",\"not_before\":", link->not_before_ms);
 	if (link->max_visits)
 		put_number(out, ",\"max_visits\":", link->max_visits);
@@ -114,9 +112,7 @@ static void put_people(struct buf *out, const Shortloop__Link *link)
 const char *link_view_base_url(const struct link_rules *rules,
 			       const Shortloop__Link *link)
 {
-	const char *url = domains_base_url(rules->domains, link->domain);
-
-	return url ? url : rules->base_url;
+	return domains_base_url(rules->domains, link->domain);
 }
 
 int64_t link_view_expires(int64_t left)

@@ -158,7 +158,7 @@ struct url_policy *url_policy_new(const struct url_policy_config *config,
 		if (url_parts_read(&parts, base_url, strlen(base_url), err) <
 		    0) {
 			err->code = ERROR_CONFIG;
-			error_wrap(err, "allocator.base_url");
+			error_wrap(err, "domains.base_url");
 			goto fail;
 		}
 		policy->base = parts.host;

@@ -57,3 +57,8 @@ const char *link_query_pass_name(Shortloop__QueryPass pass)
 		return "unknown";
 	}
 }
+
+uint32_t link_redirect_status(uint32_t recorded)
+{
+	return recorded ? recorded : LINK_REDIRECT_STATUS;
+}

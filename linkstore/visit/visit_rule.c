@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "linkstore/link/names.h"
 #include "linkstore/visit/click_domain.h"
 
 int visit_rule_status(const Shortloop__Link *link)
@@ -12,7 +13,7 @@ int visit_rule_status(const Shortloop__Link *link)
 	case 308:
 		return (int)link->redirect_status;
 	default:
-		return 302;
+		return LINK_REDIRECT_STATUS;
 	}
 }
 

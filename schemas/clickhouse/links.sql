@@ -69,7 +69,7 @@ CREATE TABLE IF NOT EXISTS links
         SELECT code, link_id, version, space, generation, state, ttl_class,
                created_at, changed_at, expires_at, url, redirect_status, owner,
                campaign, tags, domain, description, account, creator, editor,
-               targets, not_before, max_visits
+               targets, not_before, max_visits, pass_query, pass_path
         ORDER BY created_at, link_id
     ),
     -- Codes of the most clicked links: by_link_id passes one of 100 granules too many for

@@ -6,6 +6,7 @@
 
 struct history {
 	const struct access *access;
+	const struct domains *domains;
 	json_t *links; /* that the caller sees */
 	size_t limit;
 	bool more; /* there are older ones */
@@ -23,7 +24,8 @@ static int take_former_link(void *arg, char **f, struct error *err)
 		h->more = true;
 		return 0;
 	}
-	return json_array_append_new(h->links, link_row_to_json(f)) < 0
+	return json_array_append_new(h->links,
+				     link_row_to_json(f, h->domains)) < 0
 		       ? error_set_nomem(err)
 		       : 0;
 }
@@ -80,7 +82,9 @@ static int check_any_link(struct call *call, const struct history *h,
 
 int route_history(struct call *call, struct error *err)
 {
-	struct history h = {.access = call->access, .links = json_array()};
+	struct history h = {.access = call->access,
+			    .domains = call->domains,
+			    .links = json_array()};
 	json_t *answer = NULL;
 	int status = read_history_limit(call, &h, err);
 

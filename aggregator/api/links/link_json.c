@@ -28,13 +28,25 @@ static json_t *parse_json_text(const char *text)
 	return json_loads(text, JSON_ALLOW_NUL, NULL);
 }
 
-json_t *link_row_to_json(char *const *f)
+static json_t *short_url_to_json(char *const *f, const struct domains *domains)
+{
+	return domains ? json_sprintf(
+				 "%s/%s",
+				 domains_base_url(domains, f[LINKS_ROW_DOMAIN]),
+				 f[LINKS_ROW_CODE])
+		       : json_null();
+}
+
+json_t *link_row_to_json(char *const *f, const struct domains *domains)
 {
 	return json_pack(
-		"{s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:o, s:o, s:o, "
-		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, "
-		"s:o}",
-		"code", f[LINKS_ROW_CODE], "link_id",
+		"{s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:o, s:o, "
+		"s:o, "
+		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s, "
+		"s:b, "
+		"s:o, s:o}",
+		"code", f[LINKS_ROW_CODE], "short_url",
+		short_url_to_json(f, domains), "link_id",
 		json_id(tsv_u64(f[LINKS_ROW_LINK_ID])), "url", f[LINKS_ROW_URL],
 		"ttl", f[LINKS_ROW_TTL], "space", f[LINKS_ROW_SPACE], "state",
 		f[LINKS_ROW_STATE], "generation",
@@ -54,8 +66,12 @@ json_t *link_row_to_json(char *const *f)
 		text_or_null(f[LINKS_ROW_CREATOR]), "editor",
 		text_or_null(f[LINKS_ROW_EDITOR]), "max_visits",
 		number_or_null(tsv_u64(f[LINKS_ROW_MAX_VISITS])),
-		"redirect_status", (int)tsv_u64(f[LINKS_ROW_REDIRECT_STATUS]),
-		"tags", parse_json_text(f[LINKS_ROW_TAGS]), "targets",
+		"redirect_status",
+		(int)link_redirect_status(
+			(uint32_t)tsv_u64(f[LINKS_ROW_REDIRECT_STATUS])),
+		"pass_query", f[LINKS_ROW_PASS_QUERY], "pass_path",
+		(int)tsv_u64(f[LINKS_ROW_PASS_PATH]), "tags",
+		parse_json_text(f[LINKS_ROW_TAGS]), "targets",
 		parse_json_text(f[LINKS_ROW_TARGETS]));
 }
 

@@ -9,10 +9,14 @@
 
 #include "aggregator/api/call.h"
 #include "common/error.h"
+#include "linkstore/domains.h"
 
-/* Returns the link as the allocator writes it, and what the archive adds.  Its
- * fields are in the order of enum links_column.  NULL: out of memory. */
-json_t *link_row_to_json(char *const *fields);
+/*
+ * Returns the link as the allocator writes it, and what the archive adds.  Its
+ * fields are in the order of enum links_column.  The short URL is null while
+ * `domains` are NULL: not known yet.  NULL: out of memory.
+ */
+json_t *link_row_to_json(char *const *fields, const struct domains *domains);
 
 /*
  * Adds `visits` to each of the links: a number if the link has max_visits and

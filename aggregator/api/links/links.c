@@ -51,6 +51,7 @@ struct counted {
 struct links_page {
 	const struct links_query *q;
 	const struct access *access;
+	const struct domains *domains;
 	json_t *links;
 	size_t count;
 	struct links_place last; /* the last in `links` */
@@ -67,7 +68,7 @@ struct links_page {
 
 static int add_link(struct links_page *page, char *const *f, struct error *err)
 {
-	json_t *link = link_row_to_json(f);
+	json_t *link = link_row_to_json(f, page->domains);
 	int status = link ? 0 : -1;
 
 	if (status == 0 && page->q->by_clicks)
@@ -429,8 +430,10 @@ int route_links(struct call *call, struct error *err)
 	struct links_query q;
 	struct links_place next;
 	struct access_bounds bounds = {.account = NULL};
-	struct links_page page = {
-		.q = &q, .access = call->access, .links = json_array()};
+	struct links_page page = {.q = &q,
+				  .access = call->access,
+				  .domains = call->domains,
+				  .links = json_array()};
 	struct counted counted = {.waiting = json_array()};
 	bool more = false;
 	uint64_t total = 0;

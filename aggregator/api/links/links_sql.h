@@ -56,8 +56,8 @@ void links_sql_page(struct buf *sql, const struct links_query *q,
 		    const struct links_scan *scan);
 #define LINKS_SQL_COLUMNS                                                      \
 	"snnnnnn"                                                              \
-	"ssssssssssssss"                                                       \
-	"nnnnnnnnn"
+	"sssssssssssssss"                                                      \
+	"nnnnnnnnnn"
 
 enum links_column {
 	LINKS_ROW_KIND,
@@ -81,6 +81,8 @@ enum links_column {
 	LINKS_ROW_EDITOR,
 	LINKS_ROW_TAGS,	   /* JSON */
 	LINKS_ROW_TARGETS, /* JSON */
+	LINKS_ROW_PASS_QUERY,
+	LINKS_ROW_PASS_PATH,
 	LINKS_ROW_GENERATION,
 	LINKS_ROW_VERSION,
 	LINKS_ROW_REDIRECT_STATUS,

@@ -169,11 +169,13 @@ def test_a_link_is_answered_as_the_archive_has_it(aggregator, archive):
         "owner": "ann", "campaign": "", "tags": ["a\\b", 'c"', ""],
         "domain": "main", "description": "two\nlines", "account": "acme",
         "creator": "key", "editor": "other", "max_visits": 9,
+        "pass_query": "override", "pass_path": True,
         "targets": {"ios": "https://ios.example/"}, "not_before": 0}])
     answer = ask(aggregator(), "/v1/links")
     at = START_MS // 1000
     assert answer["links"] == [{
-        "code": "Ab3", "link_id": str((1 << 63) + 5), "space": "s7",
+        "code": "Ab3", "short_url": "http://localhost:8080/Ab3",
+        "link_id": str((1 << 63) + 5), "space": "s7",
         "url": "https://example.com/\t\\x", "ttl": "10d", "state": "blocked",
         "generation": 4, "version": 3, "current": True,
         "created_at": rfc3339(at)[:-1] + ".007Z",
@@ -182,7 +184,8 @@ def test_a_link_is_answered_as_the_archive_has_it(aggregator, archive):
         "not_before": None, "owner": "ann", "account": "acme",
         "campaign": None, "domain": "main", "description": "two\nlines",
         "creator": "key", "editor": "other", "max_visits": 9,
-        "redirect_status": 307, "tags": ["a\\b", 'c"', ""],
+        "redirect_status": 307, "pass_query": "override", "pass_path": True,
+        "tags": ["a\\b", 'c"', ""],
         "targets": {"ios": "https://ios.example/"}}]
     assert answer["sort"] == "created" and answer["next"] is None
 

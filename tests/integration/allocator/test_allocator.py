@@ -540,15 +540,20 @@ def test_a_missing_keys_file_is_one_clear_line(start):
 @pytest.mark.parametrize("settings, says", [
     ({"default_ttl": "9d"}, "allocator.default_ttl"),
     ({"default_space": "s9"}, "allocator.default_space"),
-    ({"base_url": "sho.rt"}, "allocator.base_url"),
-    ({"base_url": "https://sho.rt/"}, "slash"),
-    ({"base_url": 'https://sho.rt/"'}, "allocator.base_url"),
-    ({"base_url": "https://sho.rt:0"}, "port"),
     ({"threads": 0}, "allocator.threads"), ({"thread": 1}, "thread")])
 def test_a_wrong_setting_is_named(start, settings, says):
     other = start(ready=False, **settings)
     assert other.program.process.wait(60) == 78
     assert says in other.program.log()
+
+
+@pytest.mark.parametrize("url, says", [
+    ("sho.rt", "domains.base_url"), ("https://sho.rt/", "slash"),
+    ('https://sho.rt/"', "domains.base_url"), ("https://sho.rt:0", "port")])
+def test_a_wrong_beginning_of_short_urls_is_named(program, sections, url, says):
+    other = program("allocator", {**sections, "domains": {"base_url": url}}, ready=False)
+    assert other.process.wait(60) == 78
+    assert says in other.log()
 
 
 @pytest.mark.parametrize("size, status, says", [

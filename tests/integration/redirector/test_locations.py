@@ -87,12 +87,6 @@ def target():
         server.shutdown()
 
 
-@pytest.fixture
-def allocator_settings():
-    # The targets are on this machine, which must not count as ours.
-    return {"base_url": "https://sho.rt"}
-
-
 # --- clients ---------------------------------------------------------------------
 
 def run(command, urls):

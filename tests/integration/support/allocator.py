@@ -67,9 +67,8 @@ def more_sections():
 @pytest.fixture
 def sections(links_config, keys_file, more_sections):
     # With domains, their section has the beginning of a short URL.
-    base_url = {} if "domains" in more_sections else {"base_url": "https://sho.rt"}
-    mine = {"keys_file": str(keys_file.path), "threads": 2, **base_url}
-    return {"links": links_config, **more_sections,
+    mine = {"keys_file": str(keys_file.path), "threads": 2}
+    return {"links": links_config, "domains": {"base_url": "https://sho.rt"}, **more_sections,
             "allocator": {**mine, **more_sections.get("allocator", {})}}
 
 

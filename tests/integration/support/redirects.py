@@ -120,7 +120,8 @@ def make_links(program, workdir, links_config, domains_config,
     """make_links(redis) makes an allocator and its spaces in that Redis."""
     def make(redis):
         keys = admin_keys(workdir)
-        sections = {"links": links_config, "domains": domains_config,
+        sections = {"links": links_config,
+                    "domains": {"base_url": "https://sho.rt", **domains_config},
                     "kafka": {"topic_links": kafka.create_topic("links")},
                     "allocator": {"keys_file": str(keys),
                                   **allocator_settings}}

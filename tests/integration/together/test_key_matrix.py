@@ -624,7 +624,7 @@ def allocator(redis, kafka, program, workdir, keys_path):
                   "spaces": [with_key(workdir, hashes("h8", 1, 8)), aliases(number=2),
                              with_key(workdir, sequence(number=3))]},
         "kafka": {"topic_links": kafka.create_topic("links", 1)},
-        "allocator": {"keys_file": keys_path, "base_url": "https://sho.rt"}}
+        "domains": {"base_url": "https://sho.rt"}, "allocator": {"keys_file": keys_path}}
     for name in ("h8", "names", "s7"):
         status, output = program("allocator", sections, start=False, args=[
             "create-space", "--no-archive", "--space", name]).run()

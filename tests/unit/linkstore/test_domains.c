@@ -99,7 +99,10 @@ static void without_any_there_is_nothing_to_say(void **state)
 	assert_null(domains_default(w.domains));
 	assert_null(domains_named(w.domains, ""));
 	assert_null(domains_by_host(w.domains, "sho.rt", 6));
-	assert_null(domains_base_url(w.domains, ""));
+	assert_string_equal(domains_base_url(w.domains, ""),
+			    "http://localhost:8080");
+	assert_string_equal(domains_base_url(w.domains, "gone"),
+			    "http://localhost:8080");
 	release_world(&w);
 }
 
@@ -260,6 +263,8 @@ static void what_makes_no_sense_is_refused(void **state)
 	assert_refused(ONE(", base_url: \"https://a.a:0\""), "port");
 	assert_refused(ONE(", base_url: \"https://a.a:65536\""), "port");
 	assert_refused(ONE(", base_url: \"https://a.a/?\""), "https://host");
+	assert_refused("domains: {base_url: \"https://a.a/\"}",
+		       "domains.base_url: ");
 }
 
 static void assert_taken(const char *domains)
