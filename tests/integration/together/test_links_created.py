@@ -1,5 +1,6 @@
 """Links created by two accounts in three spaces, one by one and in batches, changed and
-deleted since: each number of /v1/creations is that of the answers with 201."""
+deleted since: each number of /v1/creations is that of the answers with 201, and a list has
+them as the allocator does."""
 import collections
 import json
 import time
@@ -26,6 +27,14 @@ def first_keys():
 
 
 @pytest.fixture
+def more_sections():
+    return {"domains": {"list": [
+        {"name": "main", "hosts": ["sho.rt"], "accounts": ["*"]},
+        {"name": "promo", "hosts": ["promo.example"], "scheme": "http", "accounts": ["*"],
+         "base_url": "http://promo.example:8443/go"}]}}
+
+
+@pytest.fixture
 def stack(program, workdir, kafka, redis, clickhouse, sections, create_space, keys_file):
     migrate(program)
     topic = kafka.create_topic("links", 2)
@@ -40,7 +49,7 @@ def stack(program, workdir, kafka, redis, clickhouse, sections, create_space, ke
     class Stack:
         api = Api(program("allocator", {**sections, **at}))
         aggregator = program("aggregator", {
-            "links": sections["links"], "clicks": {"edge_delay": "1s"}, "aggregator": {
+            "links": sections["links"], "domains": sections["domains"], "clicks": {"edge_delay": "1s"}, "aggregator": {
                 "settle_every": "300ms", "watermark_every": "200ms",
                 "keys_file": str(keys_file.path)}})
 
@@ -54,6 +63,9 @@ def stack(program, workdir, kafka, redis, clickhouse, sections, create_space, ke
 
 def fields_of(space, i):
     return {"url": f"https://example.org/{space}/{i}", "ttl": ["1h", "never"][i % 2],
+            "domain": ["main", "promo"][i // 2 % 2], "pass_path": i % 4 == 0,
+            **({"pass_query": ["add", "override"][i // 3 % 2]} if i % 3 else {}),
+            **({"redirect_status": [301, 308][i // 5 % 2]} if i % 5 else {}),
             **({"code": f"alias-{i:03}"} if space == "names" else {"space": space})}
 
 
@@ -136,3 +148,18 @@ def test_each_number_is_that_of_the_links_made(stack):
     stack.collector()
     check(stack, made)
     eventually(lambda: ask(stack)["complete_until"], what="all partitions reported")
+    check_list(stack, links[:4] + links[5:])
+
+
+def check_list(stack, links):
+    """Compares what a list says of links with what the allocator does."""
+    answer = quick.get(stack.aggregator.url + "/v1/links", timeout=60,
+                       params={"limit": 1000}, headers={"Authorization": "Bearer boss"}).json()
+    listed = {link["link_id"]: link for link in answer["links"]}
+    for link in links:
+        theirs, ours = listed[link["link_id"]], stack.api.get(link["code"]).json()
+        # In the archive each version has a time, and the end is by the event's clock.
+        for name in set(ours) - {"changed_at", "expires_at"}:
+            assert theirs[name] == ours[name], name
+    assert {link["short_url"].rpartition("/")[0] for link in listed.values()} == {
+        "https://sho.rt", "http://promo.example:8443/go"}
