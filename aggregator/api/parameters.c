@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/zone/buckets.h"
 #include "common/clock.h"
 
 #define LIMIT_DEFAULT 100
@@ -118,4 +119,67 @@ int parameter_read_time(const struct url_params *params, const char *name,
 				 latest_year);
 	*ret_ms = ms;
 	return 0;
+}
+
+int parameter_read_slot(const struct url_params *params, const char *name,
+			const struct zone *zone, int64_t *ret,
+			struct error *err)
+{
+	const char *text = url_param_get(params, name);
+	int64_t ms;
+
+	if (!text)
+		return 0;
+	if (parameter_parse_time(name, text, &ms, err) < 0)
+		return -1;
+	if (ms % (BUCKET_SLOT * 1000) != 0)
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected a multiple of 15 minutes", name);
+	*ret = ms / 1000;
+	if (strlen(text) == strlen("2026-11-21"))
+		*ret = zone_from_local(zone, *ret);
+	if (*ret < 0 || *ret > DATETIME_MAX)
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected a time from 1970 to 2106", name);
+	return 0;
+}
+
+static const char *const bots_names[] = {
+	[BOTS_EXCLUDE] = "exclude",
+	[BOTS_INCLUDE] = "include",
+	[BOTS_ONLY] = "only",
+};
+
+const char *bots_mode_name(enum bots_mode mode)
+{
+	return bots_names[mode];
+}
+
+int parameter_read_bots(const struct url_params *params, enum bots_mode *ret,
+			struct error *err)
+{
+	const char *text = url_param_get(params, "bots");
+
+	*ret = BOTS_EXCLUDE;
+	for (size_t i = 0; text && i < 3; i++) {
+		if (!strcmp(text, bots_names[i])) {
+			*ret = (enum bots_mode)i;
+			return 0;
+		}
+	}
+	return text ? error_set(err, ERROR_INPUT,
+				"bots: expected exclude, include or only")
+		    : 0;
+}
+
+int parameter_read_flag(const struct url_params *params, const char *name,
+			bool *ret, struct error *err)
+{
+	const char *text = url_param_get(params, name);
+
+	*ret = text && !strcmp(text, "true");
+	return !text || *ret || !strcmp(text, "false")
+		       ? 0
+		       : error_set(err, ERROR_INPUT,
+				   "%s: expected true or false", name);
 }

@@ -10,11 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "aggregator/zone/zone.h"
 #include "common/error.h"
 #include "common/http/url.h"
 
 /* The end of ClickHouse's DateTime, 2106-02-07, in seconds. */
 #define DATETIME_MAX INT64_C(4294944000)
+
+/* The clicks that are counted. */
+enum bots_mode {
+	BOTS_EXCLUDE, /* clicks by people */
+	BOTS_INCLUDE, /* all */
+	BOTS_ONLY,    /* all but those by people */
+};
+const char *bots_mode_name(enum bots_mode mode);
 
 /* Characters of a code. */
 #define CODE_MAX 64
@@ -49,5 +58,19 @@ int parameter_parse_time(const char *name, const char *text, int64_t *ret_ms,
 int parameter_read_time(const struct url_params *params, const char *name,
 			int64_t latest_ms, int latest_year, int64_t *ret_ms,
 			struct error *err);
+
+/* Reads the start of a quarter of an hour, in seconds since 1970; a bare date
+ * is midnight in `zone`.  *ret stays when it is absent. */
+int parameter_read_slot(const struct url_params *params, const char *name,
+			const struct zone *zone, int64_t *ret,
+			struct error *err);
+
+/* Reads `bots`; BOTS_EXCLUDE when it is absent. */
+int parameter_read_bots(const struct url_params *params, enum bots_mode *ret,
+			struct error *err);
+
+/* Reads "true" or "false"; false when it is absent. */
+int parameter_read_flag(const struct url_params *params, const char *name,
+			bool *ret, struct error *err);
 
 #endif

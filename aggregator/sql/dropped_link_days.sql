@@ -6,6 +6,7 @@ SELECT l, a, o,
     -- include: aggregator/sql/parts/day_at_start.sql
     , {attempt:UInt64},
     -- include: aggregator/sql/parts/day_counts_of_slots.sql
+    , sum(b), sum(p)
 FROM (
     -- include: aggregator/sql/parts/dropped_slots.sql
 )
@@ -15,6 +16,7 @@ SELECT l, a, '', if(grouping(a) = 0, 'account', 'whole'),
     -- include: aggregator/sql/parts/day_at_start.sql
     , {attempt:UInt64},
     -- include: aggregator/sql/parts/day_counts_of_slots.sql
+    , sum(b), sum(p)
 FROM (
     -- include: aggregator/sql/parts/dropped_slots.sql
 )

@@ -6,6 +6,11 @@ SELECT link_id, account, owner,
     -- include: aggregator/sql/parts/day_at_start.sql
     , {attempt:UInt64},
     -- include: aggregator/sql/parts/day_counts_of_rows.sql
+    , countIf(
+        -- include: aggregator/sql/parts/is_bot.sql
+    ), countIf(
+        -- include: aggregator/sql/parts/is_prefetch.sql
+    )
 FROM
     -- include: aggregator/sql/parts/rows_of_links.sql
 GROUP BY link_id, account, owner
@@ -14,6 +19,11 @@ SELECT link_id, account, '', if(grouping(account) = 0, 'account', 'whole'),
     -- include: aggregator/sql/parts/day_at_start.sql
     , {attempt:UInt64},
     -- include: aggregator/sql/parts/day_counts_of_rows.sql
+    , countIf(
+        -- include: aggregator/sql/parts/is_bot.sql
+    ), countIf(
+        -- include: aggregator/sql/parts/is_prefetch.sql
+    )
 FROM
     -- include: aggregator/sql/parts/rows_of_links.sql
   AND link_id IN (

@@ -1,7 +1,7 @@
 -- @links@: SELECT link_id AS one_id FROM links WHERE code = {code:String}
 -- @codes_of@: {code:String}
 -- All links that ever had a code, the newest first, in the columns of links_page.sql.
-SELECT 'link', 0, link_id, 0, 1, link_id = present_id, 0,
+SELECT 'link', 0, link_id, 0, 1, link_id = present_id, 0, 0, 0, 0,
     -- include: aggregator/sql/parts/fields_of_newest.sql
 FROM (
     SELECT code, link_id, link_id AS one_id, version, space, generation, state, ttl_class,

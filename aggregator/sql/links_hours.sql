@@ -1,4 +1,4 @@
--- The rows that sort=clicks reads for a caller that does not see all accounts.
+-- The rows that a list with clicks reads for a caller that does not see all accounts.
 -- @of_hours@: AND link_id IN (SELECT link_id FROM links)
 SELECT count()
 FROM (

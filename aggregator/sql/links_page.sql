@@ -1,28 +1,30 @@
 -- @candidates@: include aggregator/sql/parts/links_created.sql
 -- @order@: SETTINGS optimize_use_projections = 0
 -- @where@: 1
--- @codes@: include aggregator/sql/parts/codes_of_clicked.sql
+-- @codes@: include aggregator/sql/parts/codes_of_picked.sql
 -- @codes_of@: SELECT arrayJoin(picked).3
 -- @links@: SELECT arrayJoin(picked).2 AS one_id
 -- @times@: include aggregator/sql/parts/picked_created_at.sql
--- @unclicked@: AND n_effective = 0
--- @clicks@: n_effective
+-- @matches@: AND n_humans = 0
+-- @clicks@: n_humans, n_humans, n_bots, n_prefetches
+-- @direction@: DESC
 -- @join_clicks@: include aggregator/sql/parts/clicks_of_picked.sql
 WITH (
     SELECT arrayResize(groupArray((n_place, link_id, a_code)) AS every,
-        if({oldest:Int64} > 0 AND length(every) < {candidates:UInt64}, 0, length(every)))
+        if({window:Int64} > 0 AND length(every) < {candidates:UInt64}, 0, length(every)))
     FROM (
         @candidates@)
     @order@) AS picked
     @codes@
 SELECT 'picked', picked[-1].1, picked[-1].2, length(picked), 0 AS h1, 0 AS h2, 0 AS h3,
-    '' AS h4, '' AS h5, '' AS h6, '' AS h7, '' AS h8, '' AS h9, '' AS h10, '' AS h11,
-    '' AS h12, '' AS h13, '' AS h14, '' AS h15, '' AS h16, '' AS h17, '' AS h18, 0 AS h19,
-    0 AS h20, 0 AS h21, 0 AS h22, 0 AS h23, 0 AS h24, 0 AS h25, 0 AS h26, 0 AS h27, 0 AS h28
+    0 AS h4, 0 AS h5, 0 AS h6, '' AS h7, '' AS h8, '' AS h9, '' AS h10, '' AS h11, '' AS h12,
+    '' AS h13, '' AS h14, '' AS h15, '' AS h16, '' AS h17, '' AS h18, '' AS h19, '' AS h20,
+    '' AS h21, 0 AS h22, 0 AS h23, 0 AS h24, 0 AS h25, 0 AS h26, 0 AS h27, 0 AS h28, 0 AS h29,
+    0 AS h30, 0 AS h31
 UNION ALL
 SELECT *
 FROM (
-    SELECT 'link', n_place, link_id, 0, (@where@) AND state != 'forgotten' @unclicked@,
+    SELECT 'link', n_place, link_id, 0, (@where@) AND state != 'forgotten' @matches@,
         link_id = present_id, @clicks@,
         -- include: aggregator/sql/parts/fields_of_newest.sql
     FROM (
@@ -45,5 +47,5 @@ FROM (
     -- include: aggregator/sql/parts/present_links.sql
     @join_clicks@
     -- include: aggregator/sql/parts/life_of_newest.sql
-    ORDER BY n_place DESC, link_id DESC)
+    ORDER BY n_place @direction@, link_id @direction@)
 FORMAT TabSeparated

@@ -109,7 +109,8 @@ int clickhouse_row(struct clickhouse *ch, const char *sql,
 
 const char *clickhouse_number_columns(size_t count)
 {
-	static const char all[] = "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn";
+	static const char all[] = "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+				  "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn";
 
 	_Static_assert(sizeof(all) - 1 == CLICKHOUSE_FIELDS_MAX,
 		       "as many as there may be");

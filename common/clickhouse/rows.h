@@ -14,7 +14,7 @@
 #include "common/error.h"
 
 enum {
-	CLICKHOUSE_FIELDS_MAX = 32
+	CLICKHOUSE_FIELDS_MAX = 64
 };
 
 /* `fields` are unescaped and writable, and valid during the call.  Returns -1,

@@ -17,7 +17,9 @@ CREATE TABLE IF NOT EXISTS link_days
     human_uv    UInt64, -- the same, of clicks by people only
     human_ip    UInt64,
     effective   UInt64, -- clicks by people
-    ineffective UInt64
+    ineffective UInt64,
+    bots        UInt64, -- part of ineffective: redirects of robots
+    prefetches  UInt64  -- part of ineffective: redirects that were fetched ahead
 )
 ENGINE = MergeTree
 PARTITION BY (toYYYYMMDD(day), attempt)

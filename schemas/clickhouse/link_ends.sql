@@ -7,9 +7,17 @@ CREATE TABLE IF NOT EXISTS link_ends
 (
     link_id UInt64 CODEC(Delta, ZSTD),
     version UInt32 CODEC(ZSTD),
-    ends_at DateTime64(3, 'UTC') CODEC(ZSTD) -- by Redis' clock
+    ends_at DateTime64(3, 'UTC') CODEC(ZSTD), -- by Redis' clock
+
+    -- for lists in the order of ends
+    PROJECTION by_end
+    (
+        SELECT ends_at, link_id
+        ORDER BY ends_at, link_id
+    )
 )
 ENGINE = ReplacingMergeTree(ends_at)
 ORDER BY (link_id, version)
 -- a page of lists reads a hundred links
-SETTINGS index_granularity = 1024;
+SETTINGS index_granularity = 1024,
+         deduplicate_merge_projection_mode = 'rebuild';

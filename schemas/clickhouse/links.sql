@@ -83,8 +83,14 @@ CREATE TABLE IF NOT EXISTS links
     -- otherwise it would not be used for them.
     PROJECTION by_owner_and_creation
     (
-        SELECT account, owner, created_at, link_id, code, state, domain
+        SELECT account, owner, created_at, link_id, code, state, domain, expires_at
         ORDER BY account, owner, created_at, link_id
+    ),
+    -- The next links to end are adjacent, and those that never end.
+    PROJECTION by_end
+    (
+        SELECT expires_at, link_id, state
+        ORDER BY expires_at, link_id
     )
 )
 ENGINE = ReplacingMergeTree(version)

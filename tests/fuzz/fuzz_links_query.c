@@ -14,12 +14,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_place(const struct links_query *q,
 			const struct links_place *place)
 {
-	assert(place->part <= LINKS_UNCLICKED);
-	assert((place->part == LINKS_BY_CREATION) == !q->by_clicks);
+	static const enum links_sort sorts[] = {
+		[LINKS_BY_CREATION] = LINKS_SORT_CREATED,
+		[LINKS_CLICKED] = LINKS_SORT_CLICKS,
+		[LINKS_UNCLICKED] = LINKS_SORT_CLICKS,
+		[LINKS_ENDLESS] = LINKS_SORT_ENDS,
+		[LINKS_ENDING] = LINKS_SORT_ENDS,
+	};
+
+	assert(place->part <= LINKS_ENDING);
+	assert(sorts[place->part] == q->sort);
 	assert(place->part == LINKS_CLICKED ||
 	       place->number <= LINKS_LATEST_MS);
 	assert(place->until_day <= UINT16_MAX);
-	assert(place->until_hour <= place->until_day * 24 + LINKS_HOURS_MAX);
+	assert(place->until_slot <=
+	       place->until_day * LINKS_DAY_SLOTS + LINKS_SLOTS_MAX);
 }
 
 static void try_cursor(const struct links_query *q, const char *text)
@@ -47,11 +56,11 @@ static void try_place(const struct links_query *q, const uint8_t *data,
 
 	if (size < 25)
 		return;
-	place.part = (enum links_part)(data[0] % 4);
+	place.part = (enum links_part)(data[0] % 6);
 	memcpy(&place.number, data + 1, 8);
 	memcpy(&place.link_id, data + 9, 8);
 	memcpy(&place.until_day, data + 17, 4);
-	memcpy(&place.until_hour, data + 21, 4);
+	memcpy(&place.until_slot, data + 21, 4);
 	links_cursor_put(&text, q, &place);
 	assert(buf_cstr(&text));
 	try_cursor(q, text.data);
@@ -60,7 +69,9 @@ static void try_place(const struct links_query *q, const uint8_t *data,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct aggregator_settings settings = {.groups_max = 1000};
+	static char zoneinfo[] = "/usr/share/zoneinfo";
+	static const struct aggregator_settings settings = {
+		.groups_max = 1000, .zoneinfo = zoneinfo};
 	struct links_query q;
 	struct error err = {0};
 	char *text = malloc(size + 1);

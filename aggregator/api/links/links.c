@@ -4,13 +4,10 @@
 
 #include "aggregator/api/call.h"
 #include "aggregator/api/links/link_json.h"
-#include "aggregator/api/links/links_hours.h"
+#include "aggregator/api/links/links_counted.h"
 #include "aggregator/api/links/links_query.h"
 #include "aggregator/api/links/links_sql.h"
-#include "aggregator/api/published_days.h"
-#include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
-#include "common/clock.h"
 
 /*
  * The number of newest rows that are searched in the order of creation before
@@ -24,9 +21,6 @@
 /* Queries for one page at most.  The next page continues the search. */
 #define ROUNDS_MAX 8
 
-/* Days whose clicks are counted. */
-#define DAYS 30
-
 /* The number of links that is counted exactly. */
 #define TOTAL_MAX 10000
 
@@ -36,15 +30,6 @@
 #define NO_MEMORY_FOR_TOTAL                                                    \
 	"ClickHouse has not enough memory to count these links: give more "    \
 	"filters, or no total"
-
-/* The days that a page of sort=clicks counts, and the settled hours of today
- * after them, whose counts are provisional. */
-struct counted {
-	uint32_t since, until; /* days since 1970 */
-	uint32_t until_hour;   /* since 1970 */
-	json_t *waiting;       /* the days between of which clicks wait */
-	bool complete;	       /* only late clicks change these days */
-};
 
 /* A page while rounds of queries fill it; only the last round can complete it.
  */
@@ -66,15 +51,31 @@ struct links_page {
 /* --- a page -----------------------------------------------------------------
  */
 
+static int set_clicks(json_t *link, char *const *f)
+{
+	static const struct {
+		const char *name;
+		enum links_column column;
+	} counts[] = {{"clicks", LINKS_ROW_CLICKS},
+		      {"humans", LINKS_ROW_HUMANS},
+		      {"bots", LINKS_ROW_BOTS},
+		      {"prefetches", LINKS_ROW_PREFETCHES}};
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		if (json_object_set_new(
+			    link, counts[i].name,
+			    json_count(tsv_u64(f[counts[i].column]))) < 0)
+			return -1;
+	return 0;
+}
+
 static int add_link(struct links_page *page, char *const *f, struct error *err)
 {
 	json_t *link = link_row_to_json(f, page->domains);
 	int status = link ? 0 : -1;
 
-	if (status == 0 && page->q->by_clicks)
-		status = json_object_set_new(
-			link, "clicks",
-			json_count(tsv_u64(f[LINKS_ROW_CLICKS])));
+	if (status == 0 && page->q->has_clicks)
+		status = set_clicks(link, f);
 	if (status == 0)
 		status = json_array_append(page->links, link);
 	json_decref(link);
@@ -147,16 +148,38 @@ static int take_window(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* Moves the place past links that are newer than the requested range. */
-static void skip_newer(const struct links_query *q, struct links_place *place)
+static bool is_by_creation(const struct links_place *place)
+{
+	return place->part == LINKS_BY_CREATION ||
+	       place->part == LINKS_UNCLICKED;
+}
+
+/* Moves the place past links that were created after the requested range, or
+ * before it in ascending order. */
+static void skip_others(const struct links_query *q, struct links_place *place)
 {
 	uint64_t last = q->created_to > 0 ? (uint64_t)q->created_to - 1 : 0;
 
-	if (place->part == LINKS_CLICKED || q->created_to < 0 ||
-	    place->number <= last)
+	if (!is_by_creation(place))
 		return;
-	place->number = last;
-	place->link_id = UINT64_MAX;
+	if (q->ascending && q->created_from >= 0 &&
+	    place->number < (uint64_t)q->created_from) {
+		place->number = (uint64_t)q->created_from;
+		place->link_id = 0;
+	} else if (!q->ascending && q->created_to >= 0 &&
+		   place->number > last) {
+		place->number = last;
+		place->link_id = UINT64_MAX;
+	}
+}
+
+/* Returns whether a window up to that time has the whole range. */
+static bool covers_range(const struct links_query *q, uint64_t window_ms)
+{
+	return q->ascending ? q->created_to >= 0 &&
+				      (uint64_t)q->created_to <= window_ms
+			    : q->created_from >= 0 &&
+				      (uint64_t)q->created_from >= window_ms;
 }
 
 /* A single owner's links are stored in the order of creation; those of several
@@ -167,6 +190,22 @@ static bool needs_window(const struct links_query *q)
 	       !(links_query_is_by_owner(q) && q->filters[LINKS_OWNER]);
 }
 
+static int ask_window(struct call *call, struct links_page *page, uint64_t *ret,
+		      struct error *err)
+{
+	struct buf sql = {0};
+	int status = -1;
+
+	links_sql_window(&sql, page->q);
+	if (!buf_cstr(&sql))
+		error_set_nomem(err);
+	else
+		status = query_links(call, page, sql.data, "n", take_window,
+				     ret, err);
+	buf_free(&sql);
+	return status;
+}
+
 /* Starts a scan behind `after`.  If a filter may have to skip many rows, the
  * scan covers the newest rows first, in the order of creation. */
 static int start_scan(struct call *call, struct links_page *page,
@@ -175,15 +214,13 @@ static int start_scan(struct call *call, struct links_page *page,
 	const struct links_query *q = page->q;
 	struct links_scan *scan = &page->scan;
 
-	skip_newer(q, &after);
+	skip_others(q, &after);
 	*scan = (struct links_scan){.after = after, .candidates = WINDOW_ROWS};
-	if (after.part != LINKS_CLICKED && needs_window(q) &&
-	    query_links(call, page, links_sql_window, "n", take_window,
-			&scan->oldest_ms, err) < 0)
+	if (is_by_creation(&after) && needs_window(q) &&
+	    ask_window(call, page, &scan->window_ms, err) < 0)
 		return -1;
-	if (q->created_from >= 0 &&
-	    (uint64_t)q->created_from >= scan->oldest_ms)
-		scan->oldest_ms = 0; /* the window covers the whole range */
+	if (covers_range(q, scan->window_ms))
+		scan->window_ms = 0;
 	/* Some candidates fail, or are duplicates. */
 	scan->candidates = q->limit + q->limit / 8 + 8;
 	return 0;
@@ -195,18 +232,20 @@ static int advance_scan(struct call *call, struct links_page *page,
 			bool *ret_end, struct error *err)
 {
 	struct links_scan *scan = &page->scan;
-	struct links_place next = links_place_first(LINKS_UNCLICKED);
+	struct links_place next;
+	enum links_part part;
 
-	next.until_day = scan->after.until_day;
-	next.until_hour = scan->after.until_hour;
 	if (page->picked == scan->candidates) {
 		scan->after = page->last_picked;
 		if (scan->candidates < CANDIDATES_MAX / 2)
 			scan->candidates *= 2;
-	} else if (scan->oldest_ms) {
-		scan->oldest_ms = 0;
+	} else if (scan->window_ms) {
+		scan->window_ms = 0;
 		scan->indexed = true;
-	} else if (scan->after.part == LINKS_CLICKED) {
+	} else if (links_query_next_part(page->q, scan->after.part, &part)) {
+		next = links_place_first(part, page->q->ascending);
+		next.until_day = scan->after.until_day;
+		next.until_slot = scan->after.until_slot;
 		return start_scan(call, page, next, err);
 	} else {
 		*ret_end = true;
@@ -267,19 +306,6 @@ static int count_links(struct call *call, struct links_page *page,
 /* --- the answer -------------------------------------------------------------
  */
 
-static json_t *counted_to_json(const struct counted *counted)
-{
-	char from[RFC3339_TEXT_MAX], to[RFC3339_TEXT_MAX],
-		settled[RFC3339_TEXT_MAX];
-
-	rfc3339_format(counted->since * CLOCK_DAY, from);
-	rfc3339_format(counted->until_hour * CLOCK_HOUR, to);
-	rfc3339_format(counted->until * CLOCK_DAY, settled);
-	return json_pack("{s:s, s:s, s:s, s:b, s:O}", "from", from, "to", to,
-			 "provisional_from", settled, "complete",
-			 counted->complete, "waiting", counted->waiting);
-}
-
 /* NULL: out of memory. */
 static json_t *next_to_json(const struct links_query *q,
 			    const struct links_place *next)
@@ -306,123 +332,31 @@ static json_t *total_to_json(uint64_t total)
 
 static json_t *to_json(const struct links_page *page, uint64_t total,
 		       const struct links_place *next,
-		       const struct counted *counted)
+		       const struct links_counted *counted)
 {
+	static const char *const sorts[] = {
+		[LINKS_SORT_CREATED] = "created",
+		[LINKS_SORT_CLICKS] = "clicks",
+		[LINKS_SORT_ENDS] = "ends",
+	};
 	const struct links_query *q = page->q;
-	json_t *answer = json_pack("{s:s, s:O, s:o}", "sort",
-				   q->by_clicks ? "clicks" : "created", "links",
-				   page->links, "next", next_to_json(q, next));
+	json_t *answer =
+		json_pack("{s:s, s:s, s:O, s:o}", "sort", sorts[q->sort],
+			  "order", q->ascending ? "asc" : "desc", "links",
+			  page->links, "next", next_to_json(q, next));
 
-	if (answer && q->counts &&
+	if (answer && q->has_total &&
 	    json_object_set_new(answer, "total", total_to_json(total)) < 0) {
 		json_decref(answer);
 		return NULL;
 	}
-	if (answer && q->by_clicks &&
-	    json_object_set_new(answer, "counted", counted_to_json(counted)) <
-		    0) {
+	if (answer && q->has_clicks &&
+	    json_object_set_new(answer, "counted",
+				links_counted_to_json(counted)) < 0) {
 		json_decref(answer);
 		return NULL;
 	}
 	return answer;
-}
-
-/* --- the days that are counted ----------------------------------------------
- */
-
-static int add_waiting(struct counted *counted,
-		       const struct published_days *days, struct error *err)
-{
-	char name[CIVIL_NAME_MAX];
-
-	for (size_t i = 0; i < days->count; i++) {
-		const struct published_day *day = &days->items[i];
-
-		if ((!day->attempt || day->waiting) &&
-		    day->start >= counted->since * CIVIL_DAY &&
-		    day->start < counted->until * CIVIL_DAY &&
-		    json_array_append_new(
-			    counted->waiting,
-			    json_string(civil_day_name(day->start, name))) < 0)
-			return error_set_nomem(err);
-	}
-	return 0;
-}
-
-/* Returns the end of the hours (since 1970) that are counted after the days up
- * to `to` (seconds): the watermark has passed them, so that they are settled.
- */
-static uint32_t hours_until(int64_t to, const struct progress *last)
-{
-	int64_t first = to / CIVIL_DAY * 24,
-		end = last->complete_until / CLOCK_HOUR;
-
-	return (uint32_t)(end > first && end <= first + LINKS_HOURS_MAX
-				  ? end
-				  : first);
-}
-
-/* `until` is today for a first page, otherwise the end of what that page
- * counted. */
-static int read_counted(struct call *call, const struct links_query *q,
-			struct counted *counted, bool is_first,
-			struct error *err)
-{
-	int64_t to = counted->until * CIVIL_DAY,
-		from = to - 2 * DAYS * CIVIL_DAY;
-	struct published_days days = {0};
-	struct days_reading reading;
-	int64_t kept;
-	int status;
-
-	if (from < 0)
-		from = 0;
-	if (call_counts_from(call, &kept, err) < 0 ||
-	    call_days_reading(call, &reading, err) < 0 ||
-	    published_days_read(call->ch, from, to, &reading, &days, err) < 0)
-		return -1;
-	if (is_first)
-		to = published_days_settled_until(
-			&days,
-			to > DAYS * CIVIL_DAY ? to - DAYS * CIVIL_DAY : 0, to,
-			&reading.last);
-	from = to - DAYS * CIVIL_DAY;
-	if (from < kept)
-		from = kept < to ? kept : to;
-	counted->since = (uint32_t)(from / CIVIL_DAY);
-	counted->until = (uint32_t)(to / CIVIL_DAY);
-	if (is_first)
-		counted->until_hour = hours_until(to, &reading.last);
-	status = links_hours_limit(call, q, counted->until,
-				   &counted->until_hour, err);
-	counted->complete =
-		counted->until_hour == counted->until * 24 &&
-		published_days_complete_until(&days, from, &reading.last) >=
-			to * CLOCK_SECOND;
-	if (status == 0)
-		status = add_waiting(counted, &days, err);
-	published_days_release(&days);
-	return status;
-}
-
-/* Sets the days that are counted: days of UTC before today that are settled.
- * All later pages count the days of the first page. */
-static int set_days(struct call *call, struct links_query *q,
-		    struct counted *counted, struct error *err)
-{
-	bool is_first = !q->at.until_day;
-
-	if (!q->by_clicks)
-		return 0;
-	counted->until =
-		is_first ? (uint32_t)(q->now / CLOCK_DAY) : q->at.until_day;
-	counted->until_hour = q->at.until_hour;
-	if (read_counted(call, q, counted, is_first, err) < 0)
-		return -1;
-	q->at.until_day = counted->until;
-	q->at.until_hour = counted->until_hour;
-	q->since_day = counted->since;
-	return 0;
 }
 
 int route_links(struct call *call, struct error *err)
@@ -434,7 +368,7 @@ int route_links(struct call *call, struct error *err)
 				  .access = call->access,
 				  .domains = call->domains,
 				  .links = json_array()};
-	struct counted counted = {.waiting = json_array()};
+	struct links_counted counted = {.waiting = NULL};
 	bool more = false;
 	uint64_t total = 0;
 	int status = links_query_parse(&q, call->query,
@@ -451,13 +385,13 @@ int route_links(struct call *call, struct error *err)
 	if (status == 0)
 		status = access_bounds_fill(&bounds, call->access, err);
 	if (status == 0)
-		status = set_days(call, &q, &counted, err);
+		status = links_counted_read(call, &q, &counted, err);
 	if (status == 0)
 		status = fill_page(call, &page, &next, &more, err);
 	if (status == 0)
 		status = links_json_add_life(call, page.links,
 					     q.filters[LINKS_STATE], err);
-	if (status == 0 && q.counts)
+	if (status == 0 && q.has_total)
 		status = count_links(call, &page, &total, err);
 	if (status == 0)
 		status = call_finish_json(
@@ -465,7 +399,7 @@ int route_links(struct call *call, struct error *err)
 			to_json(&page, total, more ? &next : NULL, &counted),
 			err);
 	json_decref(page.links);
-	json_decref(counted.waiting);
+	links_counted_release(&counted);
 	access_bounds_release(&bounds);
 	links_query_release(&q);
 	return status;

@@ -32,7 +32,8 @@ static const char *const filter_names[LINKS_FILTER_COUNT] = {
 };
 
 static const char *const other_names[] = {
-	"created_from", "created_to", "sort", "limit", "cursor", "total"};
+	"created_from", "created_to", "sort", "order", "clicks", "from",
+	"to",		"tz",	      "bots", "limit", "cursor", "total"};
 #define OTHER_COUNT (sizeof(other_names) / sizeof(*other_names))
 
 bool links_query_filters(const struct links_query *q)
@@ -42,7 +43,12 @@ bool links_query_filters(const struct links_query *q)
 			return true;
 	}
 	return q->created_from >= 0 || q->created_to >= 0 ||
-	       (q->bounds && (q->bounds->has_owners || q->bounds->account));
+	       links_query_is_bounded(q);
+}
+
+bool links_query_is_bounded(const struct links_query *q)
+{
+	return q->bounds && (q->bounds->has_owners || q->bounds->account);
 }
 
 bool links_query_is_by_owner(const struct links_query *q)
@@ -54,11 +60,38 @@ bool links_query_is_by_owner(const struct links_query *q)
 	       !q->filters[LINKS_CAMPAIGN];
 }
 
-struct links_place links_place_first(enum links_part part)
+/* --- the parts of a list
+ * ------------------------------------------------------
+ */
+
+/* The parts in descending order, the last one twice if it is alone. */
+static const enum links_part parts[][2] = {
+	[LINKS_SORT_CREATED] = {LINKS_BY_CREATION, LINKS_BY_CREATION},
+	[LINKS_SORT_CLICKS] = {LINKS_CLICKED, LINKS_UNCLICKED},
+	[LINKS_SORT_ENDS] = {LINKS_ENDLESS, LINKS_ENDING},
+};
+
+enum links_part links_query_first_part(const struct links_query *q)
 {
+	return parts[q->sort][q->ascending ? 1 : 0];
+}
+
+bool links_query_next_part(const struct links_query *q, enum links_part part,
+			   enum links_part *ret)
+{
+	*ret = parts[q->sort][q->ascending ? 0 : 1];
+	return *ret != part;
+}
+
+struct links_place links_place_first(enum links_part part, bool ascending)
+{
+	if (ascending)
+		return (struct links_place){.part = part};
 	return (struct links_place){
 		.part = part,
-		.number = part == LINKS_CLICKED ? UINT64_MAX : LINKS_LATEST_MS,
+		.number = part == LINKS_CLICKED	  ? UINT64_MAX
+			  : part == LINKS_ENDLESS ? 0
+						  : LINKS_LATEST_MS,
 		.link_id = UINT64_MAX,
 	};
 }
@@ -73,8 +106,11 @@ _Static_assert(PLACE_BYTES <= CURSOR_PLACE_MAX, "places fit");
  * bytes. */
 static void put_question(struct buf *out, const struct links_query *q)
 {
-	buf_printf(out, "links 1 %d %" PRId64 " %" PRId64, q->by_clicks,
-		   q->created_from, q->created_to);
+	buf_printf(out,
+		   "links 2 %d %d %d %d %" PRId64 " %" PRId64 " %" PRId64
+		   " %" PRId64,
+		   q->sort, q->ascending, q->has_clicks, q->bots, q->from,
+		   q->to, q->created_from, q->created_to);
 	for (int i = 0; i < LINKS_FILTER_COUNT; i++) {
 		const char *value = q->filters[i];
 
@@ -96,7 +132,7 @@ void links_cursor_put(struct buf *out, const struct links_query *q,
 	at = cursor_put_number(at, place->number, 8);
 	at = cursor_put_number(at, place->link_id, 8);
 	at = cursor_put_number(at, place->until_day, 4);
-	cursor_put_number(at, place->until_hour, 4);
+	cursor_put_number(at, place->until_slot, 4);
 	cursor_put(out, &question, bytes, PLACE_BYTES);
 	buf_free(&question);
 }
@@ -104,19 +140,29 @@ void links_cursor_put(struct buf *out, const struct links_query *q,
 static bool has_ends(const struct links_place *place)
 {
 	return place->until_day <= UINT16_MAX &&
-	       place->until_hour <= place->until_day * 24 + LINKS_HOURS_MAX;
+	       place->until_slot <=
+		       place->until_day * LINKS_DAY_SLOTS + LINKS_SLOTS_MAX;
+}
+
+static bool is_part_of(const struct links_query *q, enum links_part part)
+{
+	enum links_part each = links_query_first_part(q);
+
+	do {
+		if (each == part)
+			return true;
+	} while (links_query_next_part(q, each, &each));
+	return false;
 }
 
 /* A matching digest may be forged: the place is checked all the same. */
 static bool is_of(const struct links_query *q, const struct links_place *place)
 {
-	if (!has_ends(place))
+	if (!has_ends(place) || !is_part_of(q, place->part))
 		return false;
-	if (place->part == LINKS_CLICKED)
-		return q->by_clicks;
-	return place->part ==
-		       (q->by_clicks ? LINKS_UNCLICKED : LINKS_BY_CREATION) &&
-	       place->number <= LINKS_LATEST_MS;
+	if (place->part == LINKS_ENDLESS)
+		return place->number == 0;
+	return place->part == LINKS_CLICKED || place->number <= LINKS_LATEST_MS;
 }
 
 static struct links_place place_of(const unsigned char bytes[PLACE_BYTES])
@@ -128,7 +174,7 @@ static struct links_place place_of(const unsigned char bytes[PLACE_BYTES])
 	place.number = cursor_take_number(&at, 8);
 	place.link_id = cursor_take_number(&at, 8);
 	place.until_day = (uint32_t)cursor_take_number(&at, 4);
-	place.until_hour = (uint32_t)cursor_take_number(&at, 4);
+	place.until_slot = (uint32_t)cursor_take_number(&at, 4);
 	return place;
 }
 
@@ -300,25 +346,76 @@ static int read_times(struct links_query *q, const struct url_params *params,
 static int read_sort(struct links_query *q, const struct url_params *params,
 		     struct error *err)
 {
-	const char *text = url_param_get(params, "sort");
+	static const char *const names[] = {
+		[LINKS_SORT_CREATED] = "created",
+		[LINKS_SORT_CLICKS] = "clicks",
+		[LINKS_SORT_ENDS] = "ends",
+	};
+	const char *text = url_param_get(params, "sort"),
+		   *order = url_param_get(params, "order");
+	size_t i = 0;
 
-	q->by_clicks = text && !strcmp(text, "clicks");
-	if (text && !q->by_clicks && strcmp(text, "created") != 0)
+	while (text && i < 3 && strcmp(names[i], text) != 0)
+		i++;
+	if (i == 3)
 		return error_set(err, ERROR_INPUT,
-				 "sort: expected created or clicks");
+				 "sort: expected created, clicks or ends");
+	q->sort = (enum links_sort)i;
+	q->ascending = order && !strcmp(order, "asc");
+	if (order && !q->ascending && strcmp(order, "desc") != 0)
+		return error_set(err, ERROR_INPUT,
+				 "order: expected asc or desc");
 	return 0;
 }
 
-static int read_counts(struct links_query *q, const struct url_params *params,
+static int read_range(struct links_query *q, const struct url_params *params,
+		      const struct aggregator_settings *settings,
+		      struct error *err)
+{
+	const char *name = url_param_get(params, "tz");
+	struct zone *zone;
+	int status = -1;
+
+	if (!name && !url_param_get(params, "from") &&
+	    !url_param_get(params, "to"))
+		return 0;
+	zone = zone_load(settings->zoneinfo, name ? name : "UTC", err);
+	if (!zone)
+		return error_wrap(err, "tz");
+	if (parameter_read_slot(params, "from", zone, &q->from, err) == 0 &&
+	    parameter_read_slot(params, "to", zone, &q->to, err) == 0)
+		status = 0;
+	zone_free(zone);
+	if (status == 0 && q->to >= 0 && q->from >= q->to)
+		return error_set(err, ERROR_INPUT,
+				 "from: expected a time before `to`");
+	return status;
+}
+
+/* What says which clicks are counted means nothing in a list without them. */
+static int read_clicks(struct links_query *q, const struct url_params *params,
+		       const struct aggregator_settings *settings,
 		       struct error *err)
 {
-	const char *text = url_param_get(params, "total");
+	static const char *const of_clicks[] = {"from", "to", "tz", "bots"};
 
-	q->counts = text && !strcmp(text, "true");
-	if (text && !q->counts && strcmp(text, "false") != 0)
+	q->from = q->to = -1;
+	if (parameter_read_flag(params, "clicks", &q->has_clicks, err) < 0)
+		return -1;
+	if (q->sort == LINKS_SORT_CLICKS && url_param_get(params, "clicks") &&
+	    !q->has_clicks)
 		return error_set(err, ERROR_INPUT,
-				 "total: expected true or false");
-	return 0;
+				 "clicks: expected true with sort=clicks");
+	q->has_clicks |= q->sort == LINKS_SORT_CLICKS;
+	for (size_t i = 0; !q->has_clicks && i < 4; i++)
+		if (url_param_get(params, of_clicks[i]))
+			return error_set(err, ERROR_INPUT,
+					 "%s: expected with clicks=true or "
+					 "sort=clicks only",
+					 of_clicks[i]);
+	return parameter_read_bots(params, &q->bots, err) < 0
+		       ? -1
+		       : read_range(q, params, settings, err);
 }
 
 /* The cursor is read last: its digest covers all other parameters. */
@@ -327,8 +424,7 @@ static int read_cursor(struct links_query *q, const struct url_params *params,
 {
 	const char *text = url_param_get(params, "cursor");
 
-	q->at = links_place_first(q->by_clicks ? LINKS_CLICKED
-					       : LINKS_BY_CREATION);
+	q->at = links_place_first(links_query_first_part(q), q->ascending);
 	return text ? links_cursor_parse(q, text, &q->at, err) : 0;
 }
 
@@ -345,7 +441,8 @@ int links_query_parse(struct links_query *q, struct http_slice query,
 	    read_filters(q, &params, err) == 0 &&
 	    read_times(q, &params, err) == 0 &&
 	    read_sort(q, &params, err) == 0 &&
-	    read_counts(q, &params, err) == 0 &&
+	    read_clicks(q, &params, settings, err) == 0 &&
+	    parameter_read_flag(&params, "total", &q->has_total, err) == 0 &&
 	    parameter_read_limit(&params, settings->groups_max, &q->limit,
 				 err) == 0)
 		status = read_cursor(q, &params, err);

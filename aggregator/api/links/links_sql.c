@@ -1,202 +1,10 @@
 #include "aggregator/api/links/links_sql.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/clickhouse/host_filter.h"
 #include "common/clickhouse/statement.h"
-#include "common/uri.h"
 #include "common/url_digest.h"
-
-/* --- parameters -------------------------------------------------------------
- */
-
-/* Appends the pattern by which LIKE finds these very characters. */
-static void put_like(struct buf *out, const char *text)
-{
-	buf_putc(out, '%');
-	for (; *text; text++) {
-		if (strchr("%_\\", *text))
-			buf_putc(out, '\\');
-		buf_putc(out, *text);
-	}
-	buf_putc(out, '%');
-}
-
-/* Returns whether the text changes as a part of a URI. */
-static bool differs_as_uri(const char *text)
-{
-	struct buf uri = {0};
-	bool differs;
-
-	uri_put_part(&uri, text, strlen(text));
-	differs = uri.len != strlen(text);
-	buf_free(&uri);
-	return differs;
-}
-
-static void escape_like(struct buf *out, const char *text)
-{
-	struct buf pattern = {0};
-
-	put_like(&pattern, text);
-	clickhouse_escape(out, pattern.data, pattern.len);
-	out->failed |= pattern.failed;
-	buf_free(&pattern);
-}
-
-static const char *const text_params[LINKS_FILTER_COUNT] = {
-	[LINKS_TEXT] = "param_q",
-	[LINKS_TAG] = "param_tag",
-	[LINKS_ACCOUNT] = "param_account",
-	[LINKS_OWNER] = "param_owner",
-	[LINKS_CAMPAIGN] = "param_campaign",
-	[LINKS_DOMAIN] = "param_domain",
-	[LINKS_STATE] = "param_state",
-	[LINKS_URL] = "param_url",
-	[LINKS_HOST] = "param_url_host",
-	[LINKS_CODE] = "param_code",
-};
-
-static int fill_bounds(struct links_params *p,
-		       const struct access_bounds *bounds, size_t *n,
-		       struct error *err)
-{
-	if (caller_params_fill(&p->caller, bounds, err) < 0)
-		return -1;
-	for (size_t i = 0; i < CALLER_PARAMS; i++)
-		p->items[(*n)++] = p->caller.items[i];
-	return 0;
-}
-
-static int fill_life(struct links_params *p, const struct links_query *q,
-		     size_t *n, struct error *err)
-{
-	if (life_params_fill(&p->life, q->spaces, q->now, err) < 0)
-		return -1;
-	for (size_t i = 0; i < LIFE_PARAMS; i++)
-		p->items[(*n)++] = p->life.items[i];
-	return 0;
-}
-
-/* Fills in the texts that are searched in URLs, in the stored form. */
-static int fill_uris(struct links_params *p, const struct links_query *q,
-		     size_t *n, struct error *err)
-{
-	const char *words = q->filters[LINKS_TEXT],
-		   *url = q->filters[LINKS_URL];
-	struct buf uri = {0};
-
-	if (words && differs_as_uri(words)) {
-		uri_put_part(&uri, words, strlen(words));
-		if (buf_cstr(&uri))
-			escape_like(&p->words_uri, uri.data);
-		p->items[(*n)++] = (struct clickhouse_param){"param_q_uri",
-							     p->words_uri.data};
-	}
-	buf_reset(&uri);
-	if (url && !url_digest_is(url, strlen(url))) {
-		url_put_stored(&uri, url, strlen(url));
-		clickhouse_escape(&p->url_uri, uri.data, uri.len);
-		p->items[(*n)++] = (struct clickhouse_param){"param_url_uri",
-							     p->url_uri.data};
-	}
-	p->url_uri.failed |= uri.failed || p->words_uri.failed;
-	buf_free(&uri);
-	return p->url_uri.failed ? error_set_nomem(err) : 0;
-}
-
-static int fill_host_names(struct links_params *p, const struct links_query *q,
-			   size_t *n, struct error *err)
-{
-	const char *host = q->filters[LINKS_HOST];
-
-	if (!host)
-		return 0;
-	host_filter_put_names(&p->host_names, host);
-	if (!buf_cstr(&p->host_names))
-		return error_set_nomem(err);
-	p->items[(*n)++] = (struct clickhouse_param){"param_url_host_domains",
-						     p->host_names.data};
-	return 0;
-}
-
-static int fill_texts(struct links_params *p, const struct links_query *q,
-		      size_t *n, struct error *err)
-{
-	for (int i = 0; i < LINKS_FILTER_COUNT; i++) {
-		const char *value = q->filters[i];
-		struct buf *text = &p->texts[i];
-
-		if (!value)
-			continue;
-		if (i == LINKS_TEXT)
-			escape_like(text, value);
-		else
-			clickhouse_escape(text, value, strlen(value));
-		if (text->failed)
-			return error_set_nomem(err);
-		p->items[(*n)++] =
-			(struct clickhouse_param){text_params[i], text->data};
-	}
-	if (fill_uris(p, q, n, err) < 0 || fill_host_names(p, q, n, err) < 0 ||
-	    fill_life(p, q, n, err) < 0)
-		return -1;
-	return fill_bounds(p, q->bounds, n, err);
-}
-
-int links_params_fill(struct links_params *p, const struct links_query *q,
-		      const struct links_scan *scan, struct error *err)
-{
-	const struct {
-		const char *name;
-		uint64_t value;
-	} numbers[] = {
-		{"param_number", scan->after.number},
-		{"param_after_id", scan->after.link_id},
-		{"param_oldest", scan->oldest_ms},
-		{"param_candidates", scan->candidates},
-		{"param_until", scan->after.until_day},
-		{"param_until_hour", scan->after.until_hour},
-		{"param_since", q->since_day},
-		{"param_created_from",
-		 q->created_from > 0 ? (uint64_t)q->created_from : 0},
-		{"param_created_to",
-		 q->created_to > 0 ? (uint64_t)q->created_to : 0},
-	};
-	static const struct clickhouse_param settings[] = {
-		/* One question is limited to this memory, because the server
-		 * has other clients. */
-		{"max_memory_usage", LINKS_SQL_MEMORY},
-		/* ClickHouse evaluates each projection that could serve, at 5
-		 * ms each. */
-		{"preferred_optimize_projection_name", "by_creation"},
-	};
-	size_t n = 0;
-
-	*p = (struct links_params){0};
-	for (; n < sizeof(numbers) / sizeof(*numbers); n++) {
-		snprintf(p->numbers[n], sizeof(p->numbers[n]), "%" PRIu64,
-			 numbers[n].value);
-		p->items[n] = (struct clickhouse_param){numbers[n].name,
-							p->numbers[n]};
-	}
-	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
-		p->items[n++] = settings[i];
-	return fill_texts(p, q, &n, err);
-}
-
-void links_params_release(struct links_params *p)
-{
-	for (int i = 0; i < LINKS_FILTER_COUNT; i++)
-		buf_free(&p->texts[i]);
-	buf_free(&p->words_uri);
-	buf_free(&p->url_uri);
-	buf_free(&p->host_names);
-	caller_params_release(&p->caller);
-	life_params_release(&p->life);
-}
 
 /* --- conditions -------------------------------------------------------------
  */
@@ -247,7 +55,7 @@ static const char *condition_of(const struct links_query *q,
 	if (filter == LINKS_STATE)
 		return rows_of_state(value);
 
-	if (filter == LINKS_TEXT && differs_as_uri(value))
+	if (filter == LINKS_TEXT && links_differs_as_uri(value))
 		return has_words_or_uri;
 	if (filter == LINKS_HOST)
 		return host_filter_condition(value);
@@ -303,9 +111,58 @@ static void put_narrowing(struct buf *sql, const struct links_query *q)
 	buf_puts(sql, host_filter_narrowing(host));
 }
 
-const char links_sql_window[] =
-#include "aggregator/sql/links_window.sql.inc"
+/* --- the order --------------------------------------------------------------
+ */
+
+static const char created_before_place[] =
+#include "aggregator/sql/parts/created_before_place.sql.inc"
 	;
+static const char created_after_place[] =
+#include "aggregator/sql/parts/created_after_place.sql.inc"
+	;
+static const char end_before_place[] =
+#include "aggregator/sql/parts/end_before_place.sql.inc"
+	;
+static const char end_after_place[] =
+#include "aggregator/sql/parts/end_after_place.sql.inc"
+	;
+static const char renewed_before_place[] =
+#include "aggregator/sql/parts/renewed_before_place.sql.inc"
+	;
+static const char renewed_after_place[] =
+#include "aggregator/sql/parts/renewed_after_place.sql.inc"
+	;
+
+/* What is behind a place, in descending and in ascending order. */
+static const struct order {
+	const char *direction, *side, *side_or_at;
+	const char *created, *end, *renewed;
+} orders[] = {
+	{"DESC", "<", "<=", created_before_place, end_before_place,
+	 renewed_before_place},
+	{"ASC", ">", ">=", created_after_place, end_after_place,
+	 renewed_after_place},
+};
+
+static const struct order *order_of_list(const struct links_query *q)
+{
+	return &orders[q->ascending ? 1 : 0];
+}
+
+void links_sql_window(struct buf *sql, const struct links_query *q)
+{
+	static const char text[] =
+#include "aggregator/sql/links_window.sql.inc"
+		;
+	const struct order *order = order_of_list(q);
+
+	statement_put(sql, text,
+		      (const struct statement_blank[]){
+			      {"side", order->side_or_at},
+			      {"direction", order->direction},
+			      {NULL, NULL},
+		      });
+}
 
 /* --- candidates -------------------------------------------------------------
  *
@@ -315,10 +172,28 @@ const char links_sql_window[] =
 static const char links_created[] =
 #include "aggregator/sql/parts/links_created.sql.inc"
 	;
-/* Candidates sorted by the clicks of people on the days that are counted. */
+/* Candidates sorted by the clicks of the range. */
 static const char links_clicked[] =
 #include "aggregator/sql/parts/links_clicked.sql.inc"
 	;
+static const char links_ending[] =
+#include "aggregator/sql/parts/links_ending.sql.inc"
+	;
+static const char links_endless[] =
+#include "aggregator/sql/parts/links_endless.sql.inc"
+	;
+
+/* The clicks that bots= selects, of one source, and of all; none of them. */
+static const struct {
+	const char *one, *all, *none;
+} selected[] = {
+	[BOTS_EXCLUDE] = {"n_human", "n_humans", "AND n_humans = 0"},
+	[BOTS_INCLUDE] = {"n_human + n_bot + n_prefetch",
+			  "n_humans + n_bots + n_prefetches",
+			  "AND n_humans + n_bots + n_prefetches = 0"},
+	[BOTS_ONLY] = {"n_bot + n_prefetch", "n_bots + n_prefetches",
+		       "AND n_bots + n_prefetches = 0"},
+};
 
 static const char counted_clicks[] =
 #include "aggregator/sql/parts/counted_clicks.sql.inc"
@@ -335,8 +210,7 @@ static const char clicks_of_hours_of_caller[] =
 static void put_counted(struct buf *sql, const struct links_query *q,
 			const char *links)
 {
-	bool bounded =
-		q->bounds && (q->bounds->has_owners || q->bounds->account);
+	bool bounded = links_query_is_bounded(q);
 	struct buf of_links = {0}, in_hours = {0}, hours = {0};
 
 	if (links) {
@@ -362,29 +236,92 @@ static void put_counted(struct buf *sql, const struct links_query *q,
 	buf_free(&hours);
 }
 
+/* A renewal says nothing of its link: the links that pass are selected, unless
+ * only their state matters, which most of these ends show. */
+static void put_renewed(struct buf *sql, const struct links_query *q,
+			const char *where)
+{
+	const char *state = q->filters[LINKS_STATE];
+	struct links_query others = *q;
+
+	others.filters[LINKS_STATE] = NULL;
+	if (links_query_filters(&others))
+		buf_printf(sql,
+			   " AND link_id IN (SELECT link_id FROM links WHERE "
+			   "%s)",
+			   where);
+	if (state && (!strcmp(state, "live") || !strcmp(state, "paused")))
+		buf_puts(sql, " AND ends_at > fromUnixTimestamp64Milli("
+			      "{now:Int64}, 'UTC')");
+	if (state && !strcmp(state, LINKS_STATE_EXPIRED))
+		buf_puts(sql, " AND ends_at <= fromUnixTimestamp64Milli("
+			      "{now:Int64}, 'UTC')");
+}
+
+static const char *candidates_of(enum links_part part)
+{
+	switch (part) {
+	case LINKS_CLICKED:
+		return links_clicked;
+	case LINKS_ENDING:
+		return links_ending;
+	case LINKS_ENDLESS:
+		return links_endless;
+	default:
+		return links_created;
+	}
+}
+
+static bool is_by_creation(enum links_part part)
+{
+	return part == LINKS_BY_CREATION || part == LINKS_UNCLICKED;
+}
+
 static void put_candidates(struct buf *sql, const struct links_query *q,
 			   const struct links_scan *scan)
 {
-	bool is_clicked = scan->after.part == LINKS_CLICKED;
-	struct buf links = {0}, counted = {0}, where = {0};
+	const struct order *order = order_of_list(q);
+	enum links_part part = scan->after.part;
+	struct buf links = {0}, counted = {0}, where = {0}, renewed = {0};
 
 	put_where(&where, q);
-	if (is_clicked || scan->indexed)
+	if (!is_by_creation(part) || scan->indexed)
 		put_narrowing(&where, q);
 	if (links_query_filters(q))
 		buf_printf(&links, "SELECT link_id FROM links WHERE %s",
-			   buf_cstr(&where));
-	put_counted(&counted, q,
-		    links.len ? statement_piece(sql, &links) : NULL);
-	statement_put(sql, is_clicked ? links_clicked : links_created,
+			   statement_piece(sql, &where));
+	if (part == LINKS_CLICKED)
+		put_counted(&counted, q,
+			    links.len ? statement_piece(sql, &links) : NULL);
+	if (part == LINKS_ENDING)
+		put_renewed(&renewed, q, statement_piece(sql, &where));
+	statement_put(sql, candidates_of(part),
 		      (const struct statement_blank[]){
 			      {"where", statement_piece(sql, &where)},
 			      {"counted", statement_piece(sql, &counted)},
+			      {"selected", selected[q->bots].one},
+			      {"of_links", statement_piece(sql, &renewed)},
+			      {"beyond", order->created},
+			      {"end_beyond", order->end},
+			      {"renewed_beyond", order->renewed},
+			      {"side", order->side},
+			      {"direction", order->direction},
 			      {NULL, NULL},
 		      });
 	buf_free(&links);
 	buf_free(&counted);
 	buf_free(&where);
+	buf_free(&renewed);
+}
+
+/* Returns whether a projection in the order of ends has all columns of the
+ * conditions. */
+static bool is_by_end(const struct links_query *q)
+{
+	struct links_query others = *q;
+
+	others.filters[LINKS_STATE] = NULL;
+	return !links_query_filters(&others);
 }
 
 /*
@@ -394,7 +331,12 @@ static void put_candidates(struct buf *sql, const struct links_query *q,
 static const char *order_of(const struct links_query *q,
 			    const struct links_scan *scan)
 {
-	if (links_query_is_by_owner(q) && !scan->oldest_ms)
+	enum links_part part = scan->after.part;
+	bool is_ends = part == LINKS_ENDING || part == LINKS_ENDLESS;
+
+	if (is_ends && is_by_end(q))
+		return "SETTINGS preferred_optimize_projection_name = 'by_end'";
+	if (links_query_is_by_owner(q) && !scan->window_ms)
 		return "SETTINGS preferred_optimize_projection_name = "
 		       "'by_owner_and_creation'";
 	return scan->indexed ? "SETTINGS optimize_use_projections = 0" : NULL;
@@ -428,40 +370,49 @@ static const char links_page[] =
 static const char picked_created_at[] =
 #include "aggregator/sql/parts/picked_created_at.sql.inc"
 	;
-static const char codes_of_clicked[] =
-#include "aggregator/sql/parts/codes_of_clicked.sql.inc"
+static const char codes_of_picked[] =
+#include "aggregator/sql/parts/codes_of_picked.sql.inc"
 	;
 static const char clicks_of_picked[] =
 #include "aggregator/sql/parts/clicks_of_picked.sql.inc"
 	;
 
-/* The parts of a list differ in these.  The clicks of days have no codes,
- * and no time of creation. */
+/* The parts of a list differ in these.  Clicks of days and ends have no codes,
+ * and no time of creation.  Candidates by their end had it once; this is the
+ * present one. */
 static const struct page_blanks {
-	const char *codes, *code, *times, *unclicked, *clicks, *join_clicks;
+	const char *codes, *code, *times, *matches;
 } page_blanks[] = {
-	[LINKS_BY_CREATION] = {.code = "arrayJoin(picked).3",
-			       .times = picked_created_at,
-			       .clicks = "toUInt64(0)"},
-	[LINKS_CLICKED] = {.code = "arrayJoin(codes)",
-			   .codes = codes_of_clicked,
-			   .clicks = "n_place"},
-	[LINKS_UNCLICKED] = {.code = "arrayJoin(picked).3",
-			     .times = picked_created_at,
-			     .unclicked = "AND n_effective = 0",
-			     .clicks = "n_effective",
-			     .join_clicks = clicks_of_picked},
+	[LINKS_BY_CREATION] = {.code = "SELECT arrayJoin(picked).3",
+			       .times = picked_created_at},
+	[LINKS_CLICKED] = {.code = "SELECT arrayJoin(codes)",
+			   .codes = codes_of_picked},
+	[LINKS_UNCLICKED] = {.code = "SELECT arrayJoin(picked).3",
+			     .times = picked_created_at},
+	[LINKS_ENDING] = {.code = "SELECT arrayJoin(codes)",
+			  .codes = codes_of_picked,
+			  .matches = "AND n_ends = n_place"},
+	[LINKS_ENDLESS] = {.code = "SELECT arrayJoin(codes)",
+			   .codes = codes_of_picked,
+			   .matches = "AND n_ends = 0"},
 };
 
-static void put_join(struct buf *sql, const struct links_query *q,
-		     const char *text)
+static void put_clicks(struct buf *join, struct buf *columns,
+		       const struct links_query *q)
 {
 	struct buf counted = {0};
 
+	if (!q->has_clicks) {
+		buf_puts(columns, "toUInt64(0), toUInt64(0), toUInt64(0), "
+				  "toUInt64(0)");
+		return;
+	}
+	buf_printf(columns, "%s, n_humans, n_bots, n_prefetches",
+		   selected[q->bots].all);
 	put_counted(&counted, q, "SELECT arrayJoin(picked).2");
-	statement_put(sql, text,
+	statement_put(join, clicks_of_picked,
 		      (const struct statement_blank[]){
-			      {"counted", statement_piece(sql, &counted)},
+			      {"counted", statement_piece(join, &counted)},
 			      {NULL, NULL},
 		      });
 	buf_free(&counted);
@@ -470,15 +421,14 @@ static void put_join(struct buf *sql, const struct links_query *q,
 void links_sql_page(struct buf *sql, const struct links_query *q,
 		    const struct links_scan *scan)
 {
-	const struct page_blanks *p = &page_blanks[scan->after.part];
-	struct buf where = {0}, candidates = {0}, clicks = {0}, code = {0};
+	enum links_part part = scan->after.part;
+	const struct page_blanks *p = &page_blanks[part];
+	struct buf where = {0}, candidates = {0}, join = {0}, clicks = {0};
 
 	put_where(&where, q);
 	if (q->filters[LINKS_STATE])
 		buf_puts(&where, " AND a_state = {state:String}");
-	buf_printf(&code, "SELECT %s", p->code);
-	if (p->join_clicks)
-		put_join(&clicks, q, p->join_clicks);
+	put_clicks(&join, &clicks, q);
 	put_candidates(&candidates, q, scan);
 	statement_put(sql, links_page,
 		      (const struct statement_blank[]){
@@ -486,18 +436,21 @@ void links_sql_page(struct buf *sql, const struct links_query *q,
 			      {"order", order_of(q, scan)},
 			      {"where", statement_piece(sql, &where)},
 			      {"codes", p->codes},
-			      {"codes_of", statement_piece(sql, &code)},
+			      {"codes_of", p->code},
 			      {"links", "SELECT arrayJoin(picked).2 AS one_id"},
 			      {"times", p->times},
-			      {"unclicked", p->unclicked},
-			      {"clicks", p->clicks},
-			      {"join_clicks", statement_piece(sql, &clicks)},
+			      {"matches", part == LINKS_UNCLICKED
+						  ? selected[q->bots].none
+						  : p->matches},
+			      {"clicks", statement_piece(sql, &clicks)},
+			      {"direction", order_of_list(q)->direction},
+			      {"join_clicks", statement_piece(sql, &join)},
 			      {NULL, NULL},
 		      });
-	buf_free(&clicks);
 	buf_free(&where);
 	buf_free(&candidates);
-	buf_free(&code);
+	buf_free(&join);
+	buf_free(&clicks);
 }
 
 /* --- the number of links ----------------------------------------------------

@@ -12,40 +12,10 @@
 #ifndef AGGREGATOR_API_LINKS_LINKS_SQL_H
 #define AGGREGATOR_API_LINKS_LINKS_SQL_H
 
-#include "aggregator/api/caller_params.h"
-#include "aggregator/api/links/life_params.h"
+#include "aggregator/api/links/links_params.h"
 #include "aggregator/api/links/links_query.h"
 #include "common/buf.h"
-#include "common/clickhouse/clickhouse.h"
-
-/* The candidates of a query. */
-struct links_scan {
-	struct links_place after;
-	/* A window: links created at this time or later.  It gives no
-	 * candidates unless it has as many as requested.  0: no window, any
-	 * time. */
-	uint64_t oldest_ms;
-	size_t candidates;
-	/* The statement without a window uses the table's indexes, not the
-	 * order of creation. */
-	bool indexed;
-};
-
-#define LINKS_SQL_MEMORY "1000000000" /* bytes per query */
-
-/* The parameters of a statement, and the memory that they point to. */
-struct links_params {
-	struct buf texts[LINKS_FILTER_COUNT];
-	struct buf words_uri, url_uri; /* q and url as URIs */
-	struct buf host_names;	       /* of url_host, and those above it */
-	struct caller_params caller;
-	struct life_params life;
-	char numbers[10][24];
-	struct clickhouse_param items[36];
-};
-int links_params_fill(struct links_params *p, const struct links_query *q,
-		      const struct links_scan *scan, struct error *err);
-void links_params_release(struct links_params *p);
+#include "common/clickhouse/rows.h"
 
 /*
  * A page: one row 'picked' with the number of candidates and the number and
@@ -55,7 +25,7 @@ void links_params_release(struct links_params *p);
 void links_sql_page(struct buf *sql, const struct links_query *q,
 		    const struct links_scan *scan);
 #define LINKS_SQL_COLUMNS                                                      \
-	"snnnnnn"                                                              \
+	"snnnnnnnnn"                                                           \
 	"sssssssssssssss"                                                      \
 	"nnnnnnnnnn"
 
@@ -67,6 +37,9 @@ enum links_column {
 	LINKS_ROW_MATCHES,
 	LINKS_ROW_CURRENT,
 	LINKS_ROW_CLICKS,
+	LINKS_ROW_HUMANS,
+	LINKS_ROW_BOTS,
+	LINKS_ROW_PREFETCHES,
 	LINKS_ROW_CODE,
 	LINKS_ROW_URL,
 	LINKS_ROW_STATE,
@@ -92,13 +65,17 @@ enum links_column {
 	LINKS_ROW_NOT_BEFORE,
 	LINKS_ROW_MAX_VISITS,
 	LINKS_ROW_RECLAIMED_AT,
+	LINKS_ROW_COUNT,
 };
+_Static_assert(sizeof(LINKS_SQL_COLUMNS) - 1 == LINKS_ROW_COUNT &&
+		       (int)LINKS_ROW_COUNT <= (int)CLICKHOUSE_FIELDS_MAX,
+	       "each column has its letter, and they can be read");
 
 /* Counts the links, but no more than the candidates of the scan. */
 void links_sql_total(struct buf *sql, const struct links_query *q);
 
 /* Selects the time of creation (ms) of the row that has `candidates` rows
  * between it and the scan's start; no row if there are fewer. */
-extern const char links_sql_window[];
+void links_sql_window(struct buf *sql, const struct links_query *q);
 
 #endif

@@ -11,12 +11,6 @@
 #include "aggregator/zone/civil.h"
 #include "common/http/url.h"
 
-static const char *const bots_names[] = {
-	[BOTS_EXCLUDE] = "exclude",
-	[BOTS_INCLUDE] = "include",
-	[BOTS_ONLY] = "only",
-};
-
 struct question_reader {
 	struct question *q;
 	const struct url_params *params;
@@ -43,11 +37,6 @@ static const struct parameter {
 	{"period", ASK_PERIOD},
 };
 #define PARAMETER_COUNT (sizeof(parameters) / sizeof(parameters[0]))
-
-const char *bots_mode_name(enum bots_mode mode)
-{
-	return bots_names[mode];
-}
 
 static const struct dimension *find_filter(unsigned known, const char *name)
 {
@@ -127,29 +116,6 @@ static int read_zone(struct question_reader *r, struct error *err)
 	return r->q->zone ? 0 : error_wrap(err, "tz");
 }
 
-/* Reads a time.  A bare date is midnight in the zone of the question. */
-static int read_time(struct question_reader *r, const char *name, int64_t *ret,
-		     struct error *err)
-{
-	const char *text = url_param_get(r->params, name);
-	int64_t ms;
-
-	if (!text)
-		return 0;
-	if (parameter_parse_time(name, text, &ms, err) < 0)
-		return -1;
-	if (ms % (BUCKET_SLOT * 1000) != 0)
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected a multiple of 15 minutes", name);
-	*ret = ms / 1000;
-	if (strlen(text) == strlen("2026-11-21"))
-		*ret = zone_from_local(r->q->zone, *ret);
-	if (*ret < 0 || *ret > DATETIME_MAX)
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected a time from 1970 to 2106", name);
-	return 0;
-}
-
 /* Reads the default end: that of the present quarter of an hour. */
 static int read_end(struct question_reader *r, int64_t *ret, struct error *err)
 {
@@ -191,8 +157,8 @@ static int read_range(struct question_reader *r, struct error *err)
 	if (period)
 		return read_period(r, period, err);
 	q->from = q->to = -1;
-	if (read_time(r, "to", &q->to, err) < 0 ||
-	    read_time(r, "from", &q->from, err) < 0)
+	if (parameter_read_slot(r->params, "to", q->zone, &q->to, err) < 0 ||
+	    parameter_read_slot(r->params, "from", q->zone, &q->from, err) < 0)
 		return -1;
 	q->has_from = q->from >= 0;
 	q->has_to = q->to >= 0;
@@ -345,22 +311,6 @@ static int read_breakdowns(struct question_reader *r, struct error *err)
 	return 0;
 }
 
-static int read_bots(struct question_reader *r, struct error *err)
-{
-	const char *text = url_param_get(r->params, "bots");
-
-	r->q->bots = BOTS_EXCLUDE;
-	for (size_t i = 0; text && i < 3; i++) {
-		if (!strcmp(text, bots_names[i])) {
-			r->q->bots = (enum bots_mode)i;
-			return 0;
-		}
-	}
-	return text ? error_set(err, ERROR_INPUT,
-				"bots: expected exclude, include or only")
-		    : 0;
-}
-
 static int read_compare(struct question_reader *r, struct error *err)
 {
 	const char *text = url_param_get(r->params, "compare");
@@ -442,7 +392,8 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 	    read_interval(&r, err) < 0 || read_zone(&r, err) < 0 ||
 	    ((known & ASK_RANGE) && read_range(&r, err) < 0) ||
 	    read_group(&r, err) < 0 || read_breakdowns(&r, err) < 0 ||
-	    read_compare(&r, err) < 0 || read_bots(&r, err) < 0 ||
+	    read_compare(&r, err) < 0 ||
+	    parameter_read_bots(&params, &q->bots, err) < 0 ||
 	    read_filters(&r, err) < 0 || read_format(&r, err) < 0 ||
 	    read_sort(&r, err) < 0 ||
 	    parameter_read_limit(&params, settings->groups_max, &q->limit,

@@ -17,13 +17,6 @@
 #include "common/error.h"
 #include "common/http/http_server.h"
 
-/* The clicks that are counted. */
-enum bots_mode {
-	BOTS_EXCLUDE, /* clicks by people */
-	BOTS_INCLUDE, /* all */
-	BOTS_ONLY,    /* all but those by people */
-};
-
 #define GROUPS_BY_MAX  2
 #define BREAKDOWNS_MAX 12
 
@@ -116,7 +109,5 @@ int question_take_whole(struct question *q, int64_t unit, int64_t units,
  * interval if none was given. */
 void question_begin(struct question *q,
 		    const struct aggregator_settings *settings, int64_t from);
-
-const char *bots_mode_name(enum bots_mode mode);
 
 #endif

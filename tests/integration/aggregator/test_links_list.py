@@ -19,6 +19,7 @@ from support.program import eventually
 DAY = 86400
 START_MS = 1_790_000_000_000
 
+COUNTS = {"clicks", "humans", "bots", "prefetches"}
 OWNERS = ["", "ann", "Ann", "bob's", 'odd "owner"', "back\\slash", "per%cent",
           "Владелец"]
 TAGS = ["a", "b", "under_score", "per%cent", "it's", 'quote"', "back\\slash",
@@ -196,14 +197,15 @@ def test_answers_are_as_they_are_described(aggregator, archive):
         (servers.ROOT / "schemas/openapi/aggregator.yaml").read_text())
     schemas = described["components"]["schemas"]
     made = aggregator()
-    for filters in {}, {"sort": "clicks"}, some_filters(chance):
+    for filters in ({}, {"sort": "clicks"}, {"sort": "ends", "order": "asc"},
+                    {"clicks": "true"}, some_filters(chance)):
         answer = ask(made, "/v1/links", limit=5, **parameters(filters))
         jsonschema_rs.validate({
             "$ref": "#/components/schemas/Links",
             "components": described["components"]}, answer)
         assert set(answer) <= set(schemas["Links"]["properties"])
         for link in answer["links"]:
-            assert set(link) | {"clicks"} == set(schemas["Link"]["properties"])
+            assert set(link) | COUNTS == set(schemas["Link"]["properties"])
 
 
 def test_bytes_that_are_no_text_are_answered_as_text(aggregator, archive):
@@ -453,7 +455,8 @@ def test_a_cursor_is_of_its_question_only(aggregator, archive):
     assert ask(made, "/v1/links", limit=2, cursor=cursor, **asked)["links"]
     for other in ({}, {"account": "acme", "owner": "ann"}, {**asked, "owner": "Ann"},
                   {**asked, "tag": "a"}, {**asked, "created_to": "2030-01-02"},
-                  {**asked, "sort": "clicks"}):
+                  {**asked, "sort": "clicks"}, {**asked, "sort": "ends"},
+                  {**asked, "order": "asc"}, {**asked, "clicks": "true"}):
         refused(made, "cursor: damaged, or of an answer to other",
                 cursor=cursor, **other)
 
@@ -628,6 +631,174 @@ def test_today_is_counted_by_its_settled_hours(aggregator, archive, migrated, wo
                what="the hours to be counted")
     links, until, _ = listed("acme")
     assert (links, until % DAY) == ([("2", 0), ("1", 0)], 0)
+
+
+# --- a range -------------------------------------------------------------------------
+
+def in_order(found, ascending):
+    """Returns the ids of these (link_id, place); those of one place by link_id."""
+    return [str(i) for _, i in sorted(((place, i) for i, place in found.items()),
+                                      reverse=not ascending)]
+
+
+def counted_by_hand(rows, start, end, bots, account=None):
+    counts = {}
+    for row in rows:
+        if not start * 1000 <= row["ts_ms"] < end * 1000 or row["outcome"] != "redirected":
+            continue
+        if account and row["account"] != account:
+            continue
+        kind = {"human": "humans", "prefetch": "prefetches"}.get(row["verdict"], "bots")
+        of = counts.setdefault(row["link_id"], dict.fromkeys(COUNTS, 0))
+        of[kind] += 1
+        of["clicks"] += {"exclude": kind == "humans", "include": True,
+                         "only": kind != "humans"}[bots]
+    return counts
+
+
+@pytest.fixture
+def ranged(archive, migrated, workdir):
+    """Clicks of three days and of today's hours that are over, of links of two accounts,
+    one of which changed hands; returns the rows, and the file of keys."""
+    chance = random.Random(31)
+    now = int(time.time())
+    midnight = now // DAY * DAY
+    archive.insert([make_version(chance, n, f"c{n}", START_MS + n // 2 * 1000, 1,
+                                 account=["acme", "shop"][n % 5 == 0], owner="ann", state="live")
+                    for n in range(1, 21)])
+    rows = [make_click(chance, chance.randrange((midnight - 3 * DAY) * 1000,
+                                                now // 3600 * 3600 * 1000),
+                       int(20 * chance.random() ** 2) + 1) for _ in range(900)]
+    for row in rows:
+        row["account"] = ["acme", "shop"][row["link_id"] % 5 == 0 or (
+            row["link_id"] == 3 and row["ts_ms"] < (midnight - DAY) * 1000)]
+        row["owner"] = "ann"
+    migrated.insert(sorted(rows, key=lambda row: row["ts_ms"]), append_ms=now * 1000)
+    migrated.report([], 0, now * 1000)
+    path = workdir / "api.keys"
+    path.write_text(key_line("boss", "read accounts=*") +
+                    key_line("acme", "read account=acme") +
+                    key_line("ann", "read account=acme owners=ann"))
+    return rows, str(path), midnight
+
+
+def listed_by(made, key, limit, **params):
+    """Returns the links of all pages, and the first page."""
+    links, cursor, first = [], {}, None
+    while True:
+        answer = requests.get(made.url + "/v1/links", timeout=60, params={
+            "limit": limit, **params, **cursor}, headers={"Authorization": f"Bearer {key}"})
+        assert answer.status_code == 200, answer.text
+        answer = answer.json()
+        first = first or answer
+        links += answer["links"]
+        if not answer["next"]:
+            return links, first
+        cursor = {"cursor": answer["next"]}
+
+
+@pytest.mark.proof
+def test_a_range_is_counted_as_by_hand_in_each_order(aggregator, archive, ranged):
+    rows, path, midnight = ranged
+    made = aggregator(watermark_every="100ms", keys_file=path, raw_rows_max=100000)
+    whole = sum(row["ts_ms"] < midnight * 1000 for row in rows)
+    days_settled(archive, whole)
+    end = int(time.time()) // 3600 * 3600
+    eventually(lambda: instant(listed_by(made, "boss", 1000, sort="clicks")[1]["counted"]["to"])
+               >= end, what="today's hours")
+    created = {n: link["created_ms"] for n, link in archive.newest().items()}
+    ranges = ((midnight - 2 * DAY, midnight, {}),
+              (midnight - 2 * DAY + 900, midnight - DAY + 4500, {}),
+              (midnight - DAY + 900, midnight - DAY + 3600 * 9, {}),
+              # midnight there, which is written as a date
+              (midnight - 3 * DAY - 5 * 3600 - 1800, midnight - DAY - 5 * 3600 - 1800,
+               {"tz": "Asia/Kolkata", "from": rfc3339(midnight - 3 * DAY)[:10],
+                "to": rfc3339(midnight - DAY)[:10]}),
+              (midnight - 2 * DAY + 3600, end, {}))
+    keys = {"boss": None, "acme": "acme", "ann": "acme"}
+    for i, (start, until, extra) in enumerate(ranges):
+        for k in (i, i + 1):
+            key, bots = list(keys)[k % 3], ["exclude", "include", "only"][(i + k) % 3]
+            account = keys[key]
+            asked = {"from": rfc3339(start), "to": rfc3339(until), "bots": bots, **extra}
+            seen = {n for n in created if not account or n % 5}
+            nothing = dict.fromkeys(COUNTS, 0)
+            counts = {n: counted_by_hand(rows, start, until, bots, account).get(n, nothing)
+                      for n in seen}
+            links, first = listed_by(made, key, 1000, clicks="true", **asked)
+            assert ids(links) == in_order({n: created[n] for n in seen}, False)
+            assert {int(link["link_id"]): {name: link[name] for name in COUNTS}
+                    for link in links} == counts, (key, asked)
+            said = first["counted"]
+            assert (instant(said["from"]), instant(said["to"])) == (start, until)
+            assert said["complete"] and said["waiting"] == []
+            assert said["lower_bound"] == (not account and i > 0)
+            # By clicks those without any follow by creation.
+            places = {n: (of["clicks"], 0 if of["clicks"] else created[n])
+                      for n, of in counts.items()}
+            for order in ("desc", "asc"):
+                links, _ = listed_by(made, key, 1000 if i else 7, sort="clicks", order=order,
+                                     **asked)
+                assert ids(links) == in_order(places, order == "asc"), (key, asked)
+    assert ids(listed_by(made, "acme", 5, order="asc")[0]) == in_order(
+        {n: created[n] for n in created if n % 5}, True)
+
+
+def test_parts_of_a_day_are_few_rows_or_refused(aggregator, archive, ranged):
+    _, path, midnight = ranged
+    made = aggregator(watermark_every="100ms", keys_file=path, raw_rows_max=10)
+
+    def refuses(start):
+        answer = requests.get(made.url + "/v1/links", timeout=60, params={
+            "clicks": "true", "from": rfc3339(start)}, headers={"Authorization": "Bearer acme"})
+        return answer.json()["detail"] if answer.status_code == 400 else None
+    eventually(lambda: refuses(midnight - 2 * DAY + 900), what="hours to be counted")
+    assert refuses(midnight - 2 * DAY + 900).startswith("from, to: single clicks")
+    for params, says in (({}, "from: expected with clicks=true"),
+                         ({"clicks": "true", "to": rfc3339(midnight - 2 * DAY)}, "from: expected a")):
+        answer = requests.get(made.url + "/v1/links", timeout=60, params={
+            "from": rfc3339(midnight), **params}, headers={"Authorization": "Bearer acme"})
+        assert answer.status_code == 400
+        assert answer.json()["detail"].startswith(says), answer.text
+
+
+# --- by end --------------------------------------------------------------------------
+
+@pytest.mark.proof
+def test_the_end_of_a_link_is_that_of_its_last_visit(aggregator, archive):
+    chance = random.Random(41)
+    now = int(time.time()) * 1000
+    ends, rows = {}, []
+    for n in range(1, 61):
+        for version in range(1, chance.choice([2, 2, 3])):
+            ends[n] = chance.choice([0, now + chance.choice([-1, 1]) * 1000 * chance.randrange(900, 920)])
+            rows.append(make_version(chance, n, f"e{n}", START_MS + n, version, state="live",
+                                     expires_at=datetime64(ends[n]) if ends[n] else 0))
+    renewed = []
+    for row in rows:
+        n = row["link_id"]
+        if ends[n] and chance.random() < 0.5:
+            at = now + chance.choice([-1, 1]) * 1000 * chance.randrange(900, 940)
+            renewed.append({"link_id": n, "version": row["version"], "ends_at": datetime64(at)})
+            if row["version"] == max(r["version"] for r in rows if r["link_id"] == n):
+                ends[n] = max(ends[n], at)
+    archive.insert(rows)
+    archive.clickhouse.query("INSERT INTO link_ends FORMAT JSONEachRow",
+                             "\n".join(map(json.dumps, renewed)).encode())
+    made = aggregator()
+    newest = archive.newest()
+    for filters, limit in (({}, 15), ({"account": "acme"}, 1000), ({"tag": "a"}, 1000),
+                           ({"account": "acme", "owner": "ann"}, 1)):
+        listed = {n: (ends[n] or 1 << 62) for n in ends if passes(newest[n], **filters)}
+        for order in ("desc", "asc"):
+            links = pages(made, limit, sort="ends", order=order, **filters)
+            assert ids(links) == in_order(listed, order == "asc"), (filters, order)
+            assert [link["expires_at"] and instant(link["expires_at"]) for link in links] == [
+                ends[int(link["link_id"])] // 1000 or None for link in links]
+            states = {link["link_id"]: link["state"] for link in links}
+            for state in ("live", "expired"):
+                assert ids(pages(made, 1000, sort="ends", order=order, state=state,
+                                 **filters)) == [i for i in ids(links) if states[i] == state]
 
 
 @pytest.mark.proof

@@ -5,7 +5,9 @@
 
 #include "aggregator/api/links/links_query.h"
 
-static const struct aggregator_settings settings = {.groups_max = 500};
+static char zoneinfo[] = "/usr/share/zoneinfo";
+static const struct aggregator_settings settings = {.groups_max = 500,
+						    .zoneinfo = zoneinfo};
 
 static int parse_query(struct links_query *q, const char *query,
 		       struct error *err)
@@ -51,7 +53,8 @@ static void nothing_said_asks_for_the_newest(void **state)
 	(void)state;
 	assert_int_equal(parse_query(&q, "", &err), 0);
 	assert_false(links_query_filters(&q));
-	assert_false(q.by_clicks);
+	assert_int_equal(q.sort, LINKS_SORT_CREATED);
+	assert_false(q.has_clicks);
 	assert_int_equal(q.limit, 100);
 	assert_int_equal(q.at.part, LINKS_BY_CREATION);
 	assert_int_equal(q.at.number, LINKS_LATEST_MS);
@@ -86,7 +89,8 @@ static void each_filter_is_read(void **state)
 	assert_string_equal(q.filters[LINKS_HOST], ".xn--bcher-kva.example");
 	assert_int_equal(q.created_from, INT64_C(1795219200000));
 	assert_int_equal(q.created_to, INT64_C(1795219200001));
-	assert_true(q.by_clicks);
+	assert_int_equal(q.sort, LINKS_SORT_CLICKS);
+	assert_true(q.has_clicks);
 	assert_int_equal(q.limit, 7);
 	assert_int_equal(q.at.part, LINKS_CLICKED);
 	links_query_release(&q);
@@ -115,6 +119,19 @@ static void a_bad_value_is_told_by_its_name(void **state)
 	assert_refused("created_from=2026-11-21&created_to=2026-11-21",
 		       "created_from: ");
 	assert_refused("sort=url", "sort: ");
+	assert_refused("order=down", "order: expected asc or desc");
+	assert_refused("clicks=1", "clicks: expected true or false");
+	assert_refused("clicks=false&sort=clicks", "clicks: expected true");
+	assert_refused("from=2026-11-21", "from: expected with clicks=true");
+	assert_refused("to=2026-11-21&clicks=false", "to: expected with");
+	assert_refused("tz=UTC&sort=ends", "tz: expected with clicks=true");
+	assert_refused("bots=only", "bots: expected with clicks=true");
+	assert_refused("clicks=true&bots=no", "bots: expected exclude");
+	assert_refused("clicks=true&tz=No/Where", "tz: ");
+	assert_refused("clicks=true&from=2026-11-21T00:01:00Z",
+		       "from: expected a multiple");
+	assert_refused("clicks=true&from=2026-11-21&to=2026-11-21",
+		       "from: expected a time before");
 	assert_refused("limit=501", "limit: ");
 	assert_refused("limit=0", "limit: ");
 	assert_refused("limit=+1", "limit: ");
@@ -142,7 +159,8 @@ static void a_refusal_names_every_parameter(void **state)
 			    "word: no such parameter; known here: q, tag, "
 			    "account, owner, campaign, domain, state, url, "
 			    "url_host, code, created_from, created_to, sort, "
-			    "limit, cursor, total");
+			    "order, clicks, from, to, tz, bots, limit, cursor, "
+			    "total");
 	links_query_release(&q);
 }
 
@@ -160,7 +178,7 @@ static void assert_comes_back(const char *query, struct links_place place)
 	assert_true(again.at.number == place.number);
 	assert_true(again.at.link_id == place.link_id);
 	assert_int_equal(again.at.until_day, place.until_day);
-	assert_int_equal(again.at.until_hour, place.until_hour);
+	assert_int_equal(again.at.until_slot, place.until_slot);
 	links_query_release(&again);
 	links_query_release(&q);
 }
@@ -171,16 +189,68 @@ static void a_cursor_leads_to_its_place(void **state)
 	assert_comes_back("q=a",
 			  (struct links_place){LINKS_BY_CREATION, 1790000000123,
 					       UINT64_MAX - 1, 0, 0});
-	assert_comes_back(
-		"sort=clicks",
-		(struct links_place){LINKS_CLICKED, UINT64_MAX, 0, UINT16_MAX,
-				     UINT16_MAX * 24 + LINKS_HOURS_MAX});
+	assert_comes_back("sort=clicks",
+			  (struct links_place){LINKS_CLICKED, UINT64_MAX, 0,
+					       UINT16_MAX,
+					       UINT16_MAX * LINKS_DAY_SLOTS +
+						       LINKS_SLOTS_MAX});
 	assert_comes_back("", (struct links_place){LINKS_BY_CREATION,
 						   LINKS_LATEST_MS, 0,
 						   UINT16_MAX, 0});
 	assert_comes_back("sort=clicks",
 			  (struct links_place){LINKS_UNCLICKED, 0, 1, 20000,
-					       20000 * 24 + 5});
+					       20000 * LINKS_DAY_SLOTS + 5});
+}
+
+static void a_range_is_of_its_zone(void **state)
+{
+	struct links_query q;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(parse_query(&q,
+				     "clicks=true&tz=Asia/Kolkata&from="
+				     "2026-11-21&to=2026-11-22T00:15:00Z&bots="
+				     "only",
+				     &err),
+			 0);
+	assert_int_equal(q.from, INT64_C(1795199400));
+	assert_int_equal(q.to, INT64_C(1795306500));
+	assert_int_equal(q.bots, BOTS_ONLY);
+	assert_int_equal(q.sort, LINKS_SORT_CREATED);
+	links_query_release(&q);
+}
+
+/* The parts of an ascending list are those of the other, from its end on. */
+static void each_order_has_its_parts(void **state)
+{
+	static const struct {
+		const char *query;
+		enum links_part first, second;
+	} lists[] = {
+		{"", LINKS_BY_CREATION, LINKS_BY_CREATION},
+		{"order=asc", LINKS_BY_CREATION, LINKS_BY_CREATION},
+		{"sort=clicks", LINKS_CLICKED, LINKS_UNCLICKED},
+		{"sort=clicks&order=asc", LINKS_UNCLICKED, LINKS_CLICKED},
+		{"sort=ends&order=desc", LINKS_ENDLESS, LINKS_ENDING},
+		{"sort=ends&order=asc", LINKS_ENDING, LINKS_ENDLESS},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		enum links_part part = lists[i].first;
+		struct links_query q;
+		struct error err = {0};
+
+		assert_int_equal(parse_query(&q, lists[i].query, &err), 0);
+		assert_int_equal(q.at.part, part);
+		assert_int_equal(links_query_first_part(&q), part);
+		assert_int_equal(links_query_next_part(&q, part, &part),
+				 lists[i].first != lists[i].second);
+		assert_int_equal(part, lists[i].second);
+		assert_false(links_query_next_part(&q, part, &part));
+		links_query_release(&q);
+	}
 }
 
 static void assert_not_of(const char *cursor, const char *query)
@@ -209,6 +279,11 @@ static void a_cursor_is_of_no_other_question(void **state)
 	assert_not_of(cursor, "owner=ann&tag=b&code=c");
 	assert_not_of(cursor, "owner=ann&tag=b&created_from=1970-01-01");
 	assert_not_of(cursor, "owner=ann&tag=b&sort=clicks");
+	assert_not_of(cursor, "owner=ann&tag=b&sort=ends");
+	assert_not_of(cursor, "owner=ann&tag=b&order=asc");
+	assert_not_of(cursor, "owner=ann&tag=b&clicks=true");
+	assert_not_of(cursor, "owner=ann&tag=b&clicks=true&from=2026-11-21");
+	assert_not_of(cursor, "owner=ann&tag=b&clicks=true&bots=only");
 	links_query_release(&q);
 }
 
@@ -245,7 +320,10 @@ static void a_cursor_of_a_place_that_cannot_be_is_refused(void **state)
 		{LINKS_BY_CREATION, UINT64_MAX, 1, 0, 0},
 		{LINKS_BY_CREATION, LINKS_LATEST_MS + 1, 1, 0, 0},
 		{LINKS_BY_CREATION, 1, 1, UINT16_MAX + 1, 0},
-		{LINKS_BY_CREATION, 1, 1, 2, 2 * 24 + LINKS_HOURS_MAX + 1},
+		{LINKS_BY_CREATION, 1, 1, 2,
+		 2 * LINKS_DAY_SLOTS + LINKS_SLOTS_MAX + 1},
+		{LINKS_ENDING, 1, 1, 0, 0},
+		{LINKS_ENDLESS, 0, 1, 0, 0},
 		{(enum links_part)9, 1, 1, 0, 0},
 	};
 	struct links_query q;
@@ -417,6 +495,8 @@ int main(void)
 		cmocka_unit_test(a_parameter_twice_or_unknown_is_refused),
 		cmocka_unit_test(a_refusal_names_every_parameter),
 		cmocka_unit_test(a_cursor_leads_to_its_place),
+		cmocka_unit_test(a_range_is_of_its_zone),
+		cmocka_unit_test(each_order_has_its_parts),
 		cmocka_unit_test(a_cursor_is_of_no_other_question),
 		cmocka_unit_test(a_damaged_cursor_is_refused),
 		cmocka_unit_test(a_cursor_of_a_place_that_cannot_be_is_refused),

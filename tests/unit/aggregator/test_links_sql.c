@@ -264,7 +264,7 @@ static void a_window_has_all_candidates_or_none(void **state)
 {
 	struct settled *t = *state;
 	struct links_query q;
-	struct links_scan scan = {.oldest_ms = CREATED + 3, .candidates = 2};
+	struct links_scan scan = {.window_ms = CREATED + 3, .candidates = 2};
 	struct found found;
 
 	ask_of_four(&q);
@@ -307,9 +307,9 @@ static void assert_by_clicks(struct settled *t, struct links_place after,
 	struct found found;
 
 	parse_query(&q, query);
-	q.since_day = 100;
+	q.range.since_day = 100;
 	scan.after.until_day = 102;
-	scan.after.until_hour = 102 * 24;
+	scan.after.until_slot = 102 * LINKS_DAY_SLOTS;
 	find_links(t, &q, &scan, &found);
 	if (strcmp(found.text, expected) != 0)
 		fail_msg("%s: %s", query, found.text);
@@ -319,7 +319,7 @@ static void assert_by_clicks(struct settled *t, struct links_place after,
 static void a_list_by_clicks_has_those_of_the_days_that_count(void **state)
 {
 	struct settled *t = *state;
-	struct links_place first = links_place_first(LINKS_CLICKED);
+	struct links_place first = links_place_first(LINKS_CLICKED, false);
 
 	insert_clicks(t);
 	assert_by_clicks(t, first, 100, "sort=clicks", "2 3 1");
@@ -337,10 +337,150 @@ static void those_without_clicks_follow(void **state)
 	struct settled *t = *state;
 
 	insert_clicks(t);
-	assert_by_clicks(t, links_place_first(LINKS_UNCLICKED), 100,
+	assert_by_clicks(t, links_place_first(LINKS_UNCLICKED, false), 100,
 			 "sort=clicks", "5 4");
-	assert_by_clicks(t, links_place_first(LINKS_UNCLICKED), 100,
+	assert_by_clicks(t, links_place_first(LINKS_UNCLICKED, false), 100,
 			 "sort=clicks&owner=bob", "5");
+}
+
+/* The exact reverse, behind the same places. */
+static void an_ascending_list_begins_at_the_other_end(void **state)
+{
+	struct settled *t = *state;
+	struct links_place oldest = links_place_first(LINKS_BY_CREATION, true),
+			   fewest = links_place_first(LINKS_CLICKED, true);
+	struct links_scan scan = {.after = oldest, .candidates = 100};
+	struct links_query q;
+	struct found found;
+
+	parse_query(&q, "order=asc");
+	assert_int_equal(q.at.part, LINKS_BY_CREATION);
+	find_links(t, &q, &scan, &found);
+	assert_string_equal(found.text, "1 2 3 4 5");
+	scan.after.number = CREATED + 3;
+	scan.after.link_id = 3;
+	find_links(t, &q, &scan, &found);
+	assert_string_equal(found.text, "4 5");
+	scan.after = oldest;
+	scan.window_ms = CREATED + 3;
+	scan.candidates = 3;
+	find_links(t, &q, &scan, &found);
+	assert_string_equal(found.text, "1 2 3");
+	links_query_release(&q);
+
+	insert_clicks(t);
+	assert_by_clicks(t, fewest, 100, "sort=clicks&order=asc", "1 3 2");
+	fewest.number = 10;
+	fewest.link_id = 1;
+	assert_by_clicks(t, fewest, 100, "sort=clicks&order=asc", "3 2");
+	assert_by_clicks(t, links_place_first(LINKS_UNCLICKED, true), 100,
+			 "sort=clicks&order=asc", "4 5");
+}
+
+static void robots_and_all_kinds_order_a_list_too(void **state)
+{
+	struct settled *t = *state;
+	struct links_place first = links_place_first(LINKS_CLICKED, false),
+			   rest = links_place_first(LINKS_UNCLICKED, false);
+
+	insert_clicks(t);
+	clickhouse_server_do(&t->server,
+			     "INSERT INTO link_days (link_id, day, attempt, "
+			     "effective, bots, prefetches) VALUES "
+			     "(1, 100, 7, 0, 20, 3), (4, 101, 7, 0, 0, 2)");
+	assert_by_clicks(t, first, 100, "sort=clicks", "2 3 1");
+	assert_by_clicks(t, first, 100, "sort=clicks&bots=only", "1 4");
+	assert_by_clicks(t, rest, 100, "sort=clicks&bots=only", "5 3 2");
+	assert_by_clicks(t, first, 100, "sort=clicks&bots=include", "1 2 3 4");
+	assert_by_clicks(t, rest, 100, "sort=clicks&bots=include", "5");
+}
+
+/* --- ends ----------------------------------------------------------------- */
+
+/* Link 1 never ends, 2 and 3 end at 200 and 300 s, 4 was renewed from 100 to
+ * 250 s, 5 was edited: its second version ends at 300 s, not at 50. */
+static void insert_ends(struct settled *t)
+{
+	static const struct {
+		unsigned link, version, expires;
+	} rows[] = {{2, 1, 200},
+		    {3, 1, 300},
+		    {4, 1, 100},
+		    {5, 2, 300},
+		    {6, 2, 900}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		clickhouse_server_do(
+			&t->server,
+			"INSERT INTO links (code, link_id, version, state, "
+			"account, owner, expires_at, created_at) VALUES "
+			"('c%u', "
+			"%u, %u, '%s', 'acme', 'bob', fromUnixTimestamp64Milli("
+			"toInt64(%u000), 'UTC'), fromUnixTimestamp64Milli("
+			"toInt64(%" PRId64 "), 'UTC'))",
+			rows[i].link, rows[i].link, rows[i].version,
+			rows[i].link == 6 ? "forgotten" : "live",
+			rows[i].expires, CREATED + rows[i].link);
+	clickhouse_server_do(&t->server, "INSERT INTO link_ends VALUES (4, 1, "
+					 "toDateTime64(250, 3, 'UTC')), (5, 1, "
+					 "toDateTime64(999, 3, 'UTC')), (4, 1, "
+					 "toDateTime64(220, 3, 'UTC'))");
+}
+
+static void assert_by_end(struct settled *t, enum links_part part,
+			  const char *query, const char *expected)
+{
+	struct links_query q;
+	struct links_scan scan = {.candidates = 100};
+	struct found found;
+
+	parse_query(&q, query);
+	scan.after = links_place_first(part, q.ascending);
+	q.now = 240 * 1000;
+	find_links(t, &q, &scan, &found);
+	if (strcmp(found.text, expected) != 0)
+		fail_msg("%s: %s", query, found.text);
+	links_query_release(&q);
+}
+
+static void a_list_by_end_has_the_ends_of_renewed_links(void **state)
+{
+	struct settled *t = *state;
+
+	insert_ends(t);
+	assert_by_end(t, LINKS_ENDING, "sort=ends", "5 3 4 2");
+	assert_by_end(t, LINKS_ENDING, "sort=ends&order=asc", "2 4 3 5");
+	assert_by_end(t, LINKS_ENDLESS, "sort=ends", "1");
+	assert_by_end(t, LINKS_ENDLESS, "sort=ends&order=asc", "1");
+	assert_by_end(t, LINKS_ENDING, "sort=ends&account=acme&owner=bob",
+		      "5 3 4 2");
+	assert_by_end(t, LINKS_ENDING, "sort=ends&account=shop", "");
+	assert_by_end(t, LINKS_ENDING, "sort=ends&code=c4", "4");
+	assert_by_end(t, LINKS_ENDING, "sort=ends&state=live", "5 3 4");
+	assert_by_end(t, LINKS_ENDING, "sort=ends&state=expired", "2");
+}
+
+static void a_list_by_end_goes_on_behind_a_place(void **state)
+{
+	struct settled *t = *state;
+	struct links_query q;
+	struct links_scan scan = {.candidates = 100};
+	struct found found;
+
+	insert_ends(t);
+	parse_query(&q, "sort=ends");
+	scan.after = (struct links_place){LINKS_ENDING, 300000, 5, 0, 0};
+	find_links(t, &q, &scan, &found);
+	assert_string_equal(found.text, "3 4 2");
+	scan.after = (struct links_place){LINKS_ENDING, 250000, 4, 0, 0};
+	find_links(t, &q, &scan, &found);
+	assert_string_equal(found.text, "2");
+	links_query_release(&q);
+	parse_query(&q, "sort=ends&order=asc");
+	scan.after = (struct links_place){LINKS_ENDING, 300000, 3, 0, 0};
+	find_links(t, &q, &scan, &found);
+	assert_string_equal(found.text, "5");
+	links_query_release(&q);
 }
 
 /* --- hosts ---------------------------------------------------------------- */
@@ -409,9 +549,9 @@ static void hosts_are_found_by_clicks_too(void **state)
 	clickhouse_server_do(&t->server,
 			     "INSERT INTO link_days (link_id, day, attempt, "
 			     "effective) VALUES (22, 100, 7, 3)");
-	assert_by_clicks(t, links_place_first(LINKS_CLICKED), 100,
+	assert_by_clicks(t, links_place_first(LINKS_CLICKED, false), 100,
 			 "sort=clicks&url_host=.bad.test", "22");
-	assert_by_clicks(t, links_place_first(LINKS_UNCLICKED), 100,
+	assert_by_clicks(t, links_place_first(LINKS_UNCLICKED, false), 100,
 			 "sort=clicks&url_host=.bad.test", "23 21");
 }
 
@@ -465,6 +605,10 @@ int main(void)
 		PAGE_TEST(a_list_by_clicks_has_those_of_the_days_that_count),
 		PAGE_TEST(those_without_clicks_follow),
 		PAGE_TEST(a_host_is_found_alone_or_with_those_below),
+		PAGE_TEST(an_ascending_list_begins_at_the_other_end),
+		PAGE_TEST(robots_and_all_kinds_order_a_list_too),
+		PAGE_TEST(a_list_by_end_has_the_ends_of_renewed_links),
+		PAGE_TEST(a_list_by_end_goes_on_behind_a_place),
 		PAGE_TEST(hosts_are_found_by_clicks_too),
 		PAGE_TEST(the_index_serves_a_host),
 	};
