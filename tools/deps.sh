@@ -299,6 +299,18 @@ make_promtool() {
     replace promtool
 }
 
+# --- a client of the APIs ----------------------------------------------------
+
+make_client() {
+    say "fetching what makes a client of a description (npm)"
+    rm -rf "$DEPS/client.part"
+    mkdir "$DEPS/client.part"
+    cp tests/client/package.json tests/client/package-lock.json "$DEPS/client.part"
+    run client-npm "npm ci" env -C "$DEPS/client.part" npm --ignore-scripts \
+        --no-audit --no-fund --loglevel=warn ci
+    replace client
+}
+
 # --- older ClickHouse engines ------------------------------------------------
 
 make_engines_npm() {
@@ -379,6 +391,7 @@ main() {
     part python tests/requirements.txt
     part uap tests/requirements.txt tools/uap_regexes.py
     ! only_builds "$@" || return 0
+    part client tests/client/package.json tests/client/package-lock.json
     part kafka stack/kafka/pom.xml
     part kafka_classes stack/kafka/pom.xml stack/kafka/classes.py
     [[ " $* " != *" lint "* ]] || part promtool tools/packages/promtool.txt

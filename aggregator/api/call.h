@@ -88,10 +88,10 @@ route_fn route_links;		 /* GET /v1/links */
 route_fn route_values;		 /* GET /v1/values */
 route_fn route_history;		 /* GET /v1/links/{code}/history */
 route_fn route_reclaim_runs;	 /* GET /v1/reclaim-runs */
-route_fn route_spaces;		 /* GET /v1/spaces, in reclaim_runs.c */
-route_fn route_shares;		 /* GET /v1/shares */
-route_fn route_share;		 /* POST /v1/shares, in shares.c */
-route_fn route_end_share;	 /* DELETE /v1/shares/{id}, in shares.c */
+route_fn route_spaces;	  /* GET /v1/archived-spaces, in reclaim_runs.c */
+route_fn route_shares;	  /* GET /v1/shares */
+route_fn route_share;	  /* POST /v1/shares, in shares.c */
+route_fn route_end_share; /* DELETE /v1/shares/{id}, in shares.c */
 
 /* Returns a finder of links that is limited to what the caller may see. */
 struct link_finder call_finder(const struct call *call);

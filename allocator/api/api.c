@@ -164,7 +164,7 @@ static const struct route routes[] = {
 	 NULL,
 	 "GET, HEAD",
 	 {{"GET", API_ANY_ROLE, handle_options, false, 1}}},
-	{"/v1/openapi.json",
+	{"/openapi.json",
 	 NULL,
 	 "GET, HEAD",
 	 {{"GET", 0, handle_openapi, false, 0}}},
@@ -230,7 +230,7 @@ static void refuse_method(struct http_request *req, const char *allow)
 static void refuse_path(struct http_request *req)
 {
 	http_reply_problem(req, 404, NULL,
-			   "there is nothing here; /v1/openapi.json lists what "
+			   "there is nothing here; /openapi.json lists what "
 			   "there is");
 }
 

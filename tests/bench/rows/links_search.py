@@ -46,8 +46,8 @@ FROM numbers({count:UInt64})
 """
 # A tenth of the links was clicked, each on one of thirty days.
 CLICKED = """
-INSERT INTO link_days (link_id, day, attempt, pv, uv, human_uv, ip, human_ip, effective)
-SELECT number * 10 + 1, toDate({today:UInt32}) - 1 - number % 30, 1, n, n, n, n, n, n
+INSERT INTO link_days (link_id, day, attempt, pv, uv, human_uv, ip, human_ip, effective, bots)
+SELECT number * 10 + 1, toDate({today:UInt32}) - 1 - number % 30, 1, n, n, n, n, n, n, n
 FROM (SELECT number, toUInt64(1000000 / (cityHash64(number) % 1000000 + 1)) AS n
     FROM numbers({count:UInt64}))
 """
@@ -57,6 +57,13 @@ SELECT arrayJoin(['hour', 'link_day']),
     toDateTime(toDate({today:UInt32}) - 1 - number, 'UTC'), 1, 1
 FROM numbers(30)
 """
+def ranged(i, days=14):
+    """Returns a range of whole days that no other question has."""
+    today = int(time.time()) // DAY
+    return {"clicks": "true", "from": instant((today - days - i % 15) * DAY),
+            "to": instant((today - i % 15) * DAY), "limit": 100 - i % 50}
+
+
 # The parameters of the i-th question.
 QUESTIONS = {
     "rare text": lambda i: {"q": f"rare{i}x"},
@@ -73,6 +80,15 @@ QUESTIONS = {
     "newest": lambda i: {"limit": 100 - i % 50},
     "most clicks": lambda i: {"sort": "clicks", "limit": 100 - i % 50},
     "an owner's most clicks": lambda i: {"sort": "clicks", "account": "acme",
+                                         "owner": f"owner{50 + i}"},
+    "newest, with clicks of a range": ranged,
+    "most clicks of a range": lambda i: {**ranged(i), "sort": "clicks"},
+    "an owner's, with clicks of a range": lambda i: {
+        **ranged(i), "account": "acme", "owner": f"owner{50 + i}"},
+    "next to end, with clicks of a range": lambda i: {
+        **ranged(i), "sort": "ends", "order": "asc", "state": "live"},
+    "last to end": lambda i: {"sort": "ends", "limit": 100 - i % 50},
+    "an owner's next to end": lambda i: {"sort": "ends", "order": "asc", "account": "acme",
                                          "owner": f"owner{50 + i}"},
 }
 PAGE = "pages by cursor"

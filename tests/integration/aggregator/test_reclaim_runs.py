@@ -73,7 +73,7 @@ def test_runs_are_listed_newest_first_page_by_page(aggregator, runs):
 
 
 def test_spaces_are_those_of_links_and_runs(aggregator, runs):
-    spaces = ask(aggregator(), "/v1/spaces")["spaces"]
+    spaces = ask(aggregator(), "/v1/archived-spaces")["spaces"]
     assert spaces == [
         {"name": "s0", "generation": 3, "runs": 0, "freed": 0, "last_run": None,
          "last_link_at": rfc3339(START)},
@@ -87,7 +87,7 @@ def test_both_are_for_admins(aggregator, runs, workdir):
     path = workdir / "api.keys"
     path.write_text(key_line("boss", "admin") + key_line("any", "read accounts=*"))
     made = aggregator(keys_file=str(path))
-    for route in ("/v1/reclaim-runs", "/v1/spaces"):
+    for route in ("/v1/reclaim-runs", "/v1/archived-spaces"):
         for key, status in (("boss", 200), ("any", 403), ("none", 401)):
             answer = requests.get(made.url + route, timeout=60, headers={
                 "Authorization": f"Bearer {key}"})

@@ -17,7 +17,7 @@ RANGE = f"from={rfc3339(FROM)}&to={rfc3339(FROM + DAY)}"
 PATHS = [f"/v1/clicks?{RANGE}", f"/v1/clicks?{RANGE}&code=code1",
          f"/v1/clicks?{RANGE}&country=DE", f"/v1/top?{RANGE}", SUMMARY,
          "/v1/summary?link_id=1", "/v1/visit-statistics?link_id=1", "/v1/links", f"/v1/reconciliation?{RANGE}",
-         "/v1/pipeline", "/v1/spaces", "/v1/reclaim-runs"]
+         "/v1/pipeline", "/v1/archived-spaces", "/v1/reclaim-runs"]
 
 
 @pytest.fixture

@@ -432,7 +432,7 @@ MATRIX = {
     "/v1/pipeline": [(answered("/v1/pipeline"), seen_by_all)],
     "/v1/reconciliation": [(answered("/v1/reconciliation"), seen_by_all)],
     "/v1/reclaim-runs": [(answered("/v1/reclaim-runs"), seen_by_admins)],
-    "/v1/spaces": [(answered("/v1/spaces"), seen_by_admins)],
+    "/v1/archived-spaces": [(answered("/v1/archived-spaces"), seen_by_admins)],
     "/v1/me": [(answered("/v1/me"), seen_by_each_key)],
     "/v1/shares": [
         (shared_one_by_one, seen), (shared_together, seen), (shared_of_each_account, seen),
@@ -602,7 +602,7 @@ ALLOCATORS = {
     "/v1/spaces/{name}": [(told("/v1/spaces/names", "/v1/spaces/h8"), seen_by_all)],
     "/v1/me": [(told("/v1/me"), seen_by_each_key)],
     "/v1/options": [(told("/v1/options"), seen_by_each_key)],
-    "/v1/openapi.json": [(told("/v1/openapi.json"), seen_by_anybody)],
+    "/openapi.json": [(told("/openapi.json"), seen_by_anybody)],
 }
 FILES = {"/": 200, "/app.js": 200, "/nothing": 404}
 
