@@ -4,21 +4,14 @@
 #include <string.h>
 
 #include "aggregator/api/csv.h"
+#include "aggregator/dimension.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 #include "common/json_text.h"
 
-enum export_kind {
-	KIND_TIME, /* ms since 1970 */
-	KIND_ID,   /* a number that JavaScript cannot hold */
-	KIND_NUMBER,
-	KIND_TEXT,
-	KIND_JSON,
-};
-
 /* Name, letter for clickhouse_rows, kind, in the order of
- * aggregator/sql/export_page.sql.  docs/aggregator.md and the OpenAPI
- * description list the columns. */
+ * aggregator/sql/export_page.sql.  The dimensions that are not among them
+ * follow.  docs/aggregator.md and the OpenAPI description list the columns. */
 #define COLUMNS(X)                                                             \
 	X("time", "n", KIND_TIME)                                              \
 	X("link_id", "n", KIND_ID)                                             \
@@ -41,46 +34,87 @@ enum export_kind {
 	X("channel", "s", KIND_TEXT)                                           \
 	X("referrer_host", "s", KIND_TEXT)                                     \
 	X("referrer_site", "s", KIND_TEXT)                                     \
-	X("edge", "s", KIND_TEXT)                                              \
-	X("url_digest", "s", KIND_TEXT)
+	X("edge", "s", KIND_TEXT)
 
-#define IS_COLUMN(name, letter, kind) {name, kind},
-static const struct {
+#define IS_COLUMN(name, letter, kind) {name, letter[0], kind},
+static const struct fixed_column {
 	const char *name;
+	char letter;
 	enum export_kind kind;
-} columns[] = {COLUMNS(IS_COLUMN)};
-#define COLUMN_COUNT (sizeof(columns) / sizeof(*columns))
+} fixed[] = {COLUMNS(IS_COLUMN)};
+#define FIXED_COUNT (sizeof(fixed) / sizeof(*fixed))
 
 /* The fields of a row's place, in addition to its first two columns. */
 enum {
-	FIELD_PARTITION = COLUMN_COUNT,
+	FIELD_PARTITION,
 	FIELD_OFFSET,
 	FIELD_EPOCH,
 	FIELD_TOPIC,
-	FIELD_COUNT,
 };
-_Static_assert((int)FIELD_COUNT <= (int)CLICKHOUSE_FIELDS_MAX,
-	       "they can be read");
+#define PLACE_LETTERS "nnns"
 
-#define IS_LETTER(name, letter, kind) letter
-const char *const export_kinds = COLUMNS(IS_LETTER) "nnns";
-
-void export_rows_place(char *const *fields, struct export_place *ret)
+/* The columns link_id and tags have these dimensions. */
+static bool has_own_column(const struct dimension *d)
 {
+	if (!strcmp(d->name, "total") || !strcmp(d->name, "link") ||
+	    d->kind == DIMENSION_MANY)
+		return true;
+	for (size_t i = 0; i < FIXED_COUNT; i++)
+		if (!strcmp(fixed[i].name, d->name))
+			return true;
+	return false;
+}
+
+static void add_column(struct export_columns *to, const char *name, char letter,
+		       enum export_kind kind)
+{
+	if (to->count == EXPORT_COLUMNS_MAX)
+		return;
+	to->names[to->count] = name;
+	to->letters[to->count] = letter;
+	to->kinds[to->count++] = kind;
+}
+
+void export_columns_fill(struct export_columns *ret)
+{
+	*ret = (struct export_columns){.count = 0};
+	for (size_t i = 0; i < FIXED_COUNT; i++)
+		add_column(ret, fixed[i].name, fixed[i].letter, fixed[i].kind);
+	for (size_t i = 0; i < dimension_count; i++)
+		if (!has_own_column(&dimensions[i]))
+			add_column(ret, dimensions[i].name, 's', KIND_TEXT);
+	strcpy(ret->letters + ret->count, PLACE_LETTERS);
+}
+
+void export_columns_put_dimensions(struct buf *sql)
+{
+	for (size_t i = 0; i < dimension_count; i++)
+		if (!has_own_column(&dimensions[i]))
+			buf_printf(sql, "%s, ", dimensions[i].expression);
+}
+
+void export_rows_place(const struct export_columns *columns,
+		       char *const *fields, struct export_place *ret)
+{
+	char *const *place = fields + columns->count;
+
 	ret->ts_ms = tsv_i64(fields[0]);
 	ret->link_id = tsv_u64(fields[1]);
-	ret->partition = (uint32_t)tsv_u64(fields[FIELD_PARTITION]);
-	ret->offset = tsv_u64(fields[FIELD_OFFSET]);
-	ret->epoch = (uint32_t)tsv_u64(fields[FIELD_EPOCH]);
-	snprintf(ret->topic, sizeof(ret->topic), "%s", fields[FIELD_TOPIC]);
+	ret->partition = (uint32_t)tsv_u64(place[FIELD_PARTITION]);
+	ret->offset = tsv_u64(place[FIELD_OFFSET]);
+	ret->epoch = (uint32_t)tsv_u64(place[FIELD_EPOCH]);
+	snprintf(ret->topic, sizeof(ret->topic), "%s", place[FIELD_TOPIC]);
 }
 
 void export_rows_head(struct buf *out, enum export_format format)
 {
+	struct export_columns columns;
+
 	if (format != EXPORT_CSV)
 		return;
-	for (size_t i = 0; i < COLUMN_COUNT; i++)
-		buf_printf(out, "%s,", columns[i].name);
+	export_columns_fill(&columns);
+	for (size_t i = 0; i < columns.count; i++)
+		buf_printf(out, "%s,", columns.names[i]);
 	buf_puts(out, "cursor\r\n");
 }
 
@@ -143,17 +177,17 @@ static void put_csv(struct buf *out, enum export_kind kind, const char *field)
 }
 
 void export_rows_put(struct buf *out, enum export_format format,
-		     char *const *fields)
+		     const struct export_columns *columns, char *const *fields)
 {
-	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+	for (size_t i = 0; i < columns->count; i++) {
 		if (format == EXPORT_CSV) {
-			put_csv(out, columns[i].kind, fields[i]);
+			put_csv(out, columns->kinds[i], fields[i]);
 			continue;
 		}
 		buf_puts(out, i ? ",\"" : "{\"");
-		buf_puts(out, columns[i].name);
+		buf_puts(out, columns->names[i]);
 		buf_puts(out, "\":");
-		put_json(out, columns[i].kind, fields[i]);
+		put_json(out, columns->kinds[i], fields[i]);
 	}
 }
 

@@ -11,13 +11,36 @@
 
 #include "aggregator/api/export/export_question.h"
 #include "common/buf.h"
+#include "common/clickhouse/rows.h"
 
-/* The kinds of the columns that aggregator/sql/export_page.sql selects, for
- * clickhouse_rows. */
-extern const char *const export_kinds;
+enum export_kind {
+	KIND_TIME, /* ms since 1970 */
+	KIND_ID,   /* a number that JavaScript cannot hold */
+	KIND_NUMBER,
+	KIND_TEXT,
+	KIND_JSON,
+};
+
+/* The fields of a row's place come behind its columns. */
+#define EXPORT_COLUMNS_MAX (CLICKHOUSE_FIELDS_MAX - 4)
+
+/* The columns of an export: every dimension of the API (aggregator/dimension.h)
+ * is one. */
+struct export_columns {
+	const char *names[EXPORT_COLUMNS_MAX];
+	enum export_kind kinds[EXPORT_COLUMNS_MAX];
+	size_t count;
+	/* For clickhouse_rows, those of the place included. */
+	char letters[CLICKHOUSE_FIELDS_MAX + 1];
+};
+void export_columns_fill(struct export_columns *ret);
+
+/* Fills the blank @dimensions@ of aggregator/sql/export_page.sql. */
+void export_columns_put_dimensions(struct buf *sql);
 
 /* Reads the place of a row from its fields. */
-void export_rows_place(char *const *fields, struct export_place *ret);
+void export_rows_place(const struct export_columns *columns,
+		       char *const *fields, struct export_place *ret);
 
 /* Writes the first line, if the format has one. */
 void export_rows_head(struct buf *out, enum export_format format);
@@ -25,7 +48,7 @@ void export_rows_head(struct buf *out, enum export_format format);
 /* Write a row without its end, and the end with the cursor from which another
  * export may go on, or without one. */
 void export_rows_put(struct buf *out, enum export_format format,
-		     char *const *fields);
+		     const struct export_columns *columns, char *const *fields);
 void export_rows_end(struct buf *out, enum export_format format,
 		     const char *cursor);
 

@@ -147,12 +147,14 @@ static void put_sql(struct buf *sql, const struct export_scan *s)
 	static const char of_visitor[] =
 		"AND unique_identity = "
 		"toFixedString(unhex({visitor:String}), 20)";
-	struct buf links = {0};
+	struct buf links = {0}, columns = {0};
 
 	put_links(&links, s);
+	export_columns_put_dimensions(&columns);
 	/* Within one day the order is the table's own: rows are read, not
 	 * sorted. */
 	const struct statement_blank blanks[] = {
+		{"dimensions", statement_piece(sql, &columns)},
 		{"of_links", statement_piece(sql, &links)},
 		{"of_url", *s->url ? of_url : NULL},
 		{"of_visitor", *s->visitor ? of_visitor : NULL},
@@ -161,15 +163,21 @@ static void put_sql(struct buf *sql, const struct export_scan *s)
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
+	buf_free(&columns);
 	buf_free(&links);
 }
 
+struct last_place {
+	struct export_columns columns;
+	struct export_place *place;
+};
+
 static int take_place(void *arg, char **fields, struct error *err)
 {
-	struct export_place *place = arg;
+	struct last_place *last = arg;
 
 	(void)err;
-	export_rows_place(fields, place);
+	export_rows_place(&last->columns, fields, last->place);
 	return 0;
 }
 
@@ -180,12 +188,14 @@ static int read_last(struct export_scan *s, const char *rows, size_t len,
 {
 	const char *before = memrchr(rows, '\n', len - 1);
 	const char *last = before ? before + 1 : rows;
+	struct last_place last_place = {.place = &s->last};
 	struct buf copy = {0};
 	int status;
 
 	buf_append(&copy, last, (size_t)(rows + len - last));
-	status = clickhouse_rows_of(&copy, export_kinds, take_place, &s->last,
-				    err);
+	export_columns_fill(&last_place.columns);
+	status = clickhouse_rows_of(&copy, last_place.columns.letters,
+				    take_place, &last_place, err);
 	buf_free(&copy);
 	return status;
 }

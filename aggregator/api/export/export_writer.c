@@ -33,6 +33,7 @@ static int begin_output(struct export_writer *w,
 /* The rows of one answer while they become lines. */
 struct lines {
 	const struct export_question *question;
+	struct export_columns columns;
 	struct buf *out;
 	size_t count;
 	char *last[CLICKHOUSE_FIELDS_MAX];
@@ -46,8 +47,9 @@ static int put_row(void *arg, char **fields, struct error *err)
 	(void)err;
 	if (lines->count++)
 		export_rows_end(lines->out, format, NULL);
-	export_rows_put(lines->out, format, fields);
-	memcpy(lines->last, fields, strlen(export_kinds) * sizeof(*fields));
+	export_rows_put(lines->out, format, &lines->columns, fields);
+	memcpy(lines->last, fields,
+	       strlen(lines->columns.letters) * sizeof(*fields));
 	return 0;
 }
 
@@ -56,7 +58,7 @@ static void end_last(struct lines *lines, const struct export_range *range)
 	struct export_cursor cursor = {.range = *range};
 	struct buf text = {0};
 
-	export_rows_place(lines->last, &cursor.after);
+	export_rows_place(&lines->columns, lines->last, &cursor.after);
 	export_cursor_put(&text, lines->question, &cursor);
 	export_rows_end(lines->out, lines->question->format, buf_cstr(&text));
 	lines->out->failed |= text.failed;
@@ -71,8 +73,9 @@ static int put_lines(struct export_writer *w, const struct export_question *q,
 	struct lines lines = {.question = q, .out = out};
 	size_t start = out->len;
 
-	if (clickhouse_rows_of(&answer->rows, export_kinds, put_row, &lines,
-			       err) < 0)
+	export_columns_fill(&lines.columns);
+	if (clickhouse_rows_of(&answer->rows, lines.columns.letters, put_row,
+			       &lines, err) < 0)
 		return -1;
 	if (!lines.count)
 		return 0;

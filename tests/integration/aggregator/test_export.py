@@ -15,8 +15,10 @@ import pytest
 import requests
 from backports import zstd
 
-from support.clicks import instant, make_click, rfc3339, url_digest
+from support.clicks import (DAILY, DIMENSIONS, instant, make_click, rfc3339,
+                            url_digest)
 from support.keys import key_line
+from support.openapi import in_the_tree
 from support.memory import MIB, status
 from support.program import eventually
 
@@ -25,7 +27,7 @@ DAY = 86400
 COLUMNS = ["time", "link_id", "event_id", "code", "domain", "account", "owner",
            "campaign", "tags", "outcome", "status", "verdict", "country", "city",
            "device_class", "os_family", "ua_family", "language", "channel",
-           "referrer_host", "referrer_site", "edge", "url_digest"]
+           "referrer_host", "referrer_site", "edge", *DAILY]
 RUNNING = ("SELECT count() FROM system.processes WHERE "
            "startsWith(Settings['log_comment'], 'aggregator-') AND "
            "current_database = currentDatabase()")
@@ -74,8 +76,18 @@ def expected(rows):
              else rfc3339(row["ts_ms"] // 1000)[:-1] + f".{row['ts_ms'] % 1000:03}Z",
              "link_id": str(row["link_id"]), "os_family": "", "channel": "",
              **{name: row[name] for name in COLUMNS[3:] if name in row},
-             "url_digest": url_digest(row["url"])}
+             # As the dimensions have them.
+             "url": url_digest(row["url"]), "asn": str(row["asn"] or ""),
+             **{f"{of}_version": f"{row[f'{of}_family']} {row[f'{of}_version']}".rstrip()
+                for of in ("os", "ua")}}
             for row in sorted(rows, key=key_of)]
+
+
+def test_every_dimension_of_the_api_is_a_column():
+    own = {"link": "link_id", "tag": "tags"}
+    assert {own.get(name, name) for name in (*DIMENSIONS, *DAILY)} | {"owner"} <= set(COLUMNS)
+    row = in_the_tree("aggregator")["components"]["schemas"]["ExportRow"]
+    assert [name for name in row["properties"] if name != "cursor"] == COLUMNS
 
 
 def without_event(rows):
