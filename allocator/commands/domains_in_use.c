@@ -105,8 +105,7 @@ int domains_in_use_refuse_own(const struct allocator_config *config,
 	if (denied && read_domains(config, redis, &domains, err) == 0)
 		status = check_domains(denied, &domains, err);
 	if (status == 0)
-		status =
-			check_base_url(denied, config->domains.base_url, err);
+		status = check_base_url(denied, config->domains.base_url, err);
 	domains_config_release(&domains);
 	domain_list_free(denied);
 	return status;

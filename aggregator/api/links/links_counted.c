@@ -23,7 +23,7 @@ static int64_t day_from(int64_t at)
 	return day_at(at + CIVIL_DAY - 1);
 }
 
-static int64_t lesser(int64_t a, int64_t b)
+static int64_t earlier_time(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
@@ -36,7 +36,7 @@ static int64_t last_day(const struct links_query *q)
 {
 	int64_t today = day_at(q->now / CLOCK_SECOND);
 
-	return q->to >= 0 ? lesser(day_at(q->to), today) : today;
+	return q->to >= 0 ? earlier_time(day_at(q->to), today) : today;
 }
 
 static int64_t first_day(const struct links_query *q, int64_t end)
@@ -44,7 +44,7 @@ static int64_t first_day(const struct links_query *q, int64_t end)
 	int64_t first =
 		q->from >= 0 ? day_from(q->from) : end - DAYS * CIVIL_DAY;
 
-	return first < 0 ? 0 : lesser(first, end);
+	return first < 0 ? 0 : earlier_time(first, end);
 }
 
 /* Reads the days of the range, and those before an unknown start. */
@@ -54,7 +54,8 @@ static int read_days(struct call *call, const struct links_query *q,
 {
 	int64_t from = q->from >= 0 ? day_at(q->from)
 				    : first_day(q, end) - DAYS * CIVIL_DAY,
-		to = q->to >= 0 ? day_from(lesser(q->to, q->now / CLOCK_SECOND))
+		to = q->to >= 0 ? day_from(earlier_time(q->to,
+							q->now / CLOCK_SECOND))
 				: end;
 
 	if (from < 0)
@@ -70,7 +71,7 @@ static int64_t tail_until(const struct links_query *q, int64_t until,
 {
 	int64_t hours = last->complete_until / CLOCK_HOUR * CLOCK_HOUR /
 			CLOCK_SECOND,
-		end = q->to >= 0 ? lesser(q->to, hours) : hours;
+		end = q->to >= 0 ? earlier_time(q->to, hours) : hours;
 
 	return end > until && end <= until + LINKS_SLOTS_MAX * BUCKET_SLOT
 		       ? end
@@ -88,7 +89,8 @@ static void divide_range(struct links_query *q, int64_t from, int64_t until,
 		.since_day = (uint32_t)((has_days ? since : until) / CIVIL_DAY),
 		.head_from = (uint32_t)(has_days ? from : until),
 		.head_to = (uint32_t)(has_days ? since : until),
-		.tail_from = (uint32_t)(has_days ? until : lesser(from, to)),
+		.tail_from =
+			(uint32_t)(has_days ? until : earlier_time(from, to)),
 		.tail_to = (uint32_t)to,
 	};
 }
@@ -243,7 +245,7 @@ static int fill_counted(struct call *call, struct links_query *q,
 	if (call_counts_from(call, &kept, err) < 0)
 		return -1;
 	if (from < kept)
-		from = lesser(kept, q->from >= 0 ? to : until);
+		from = earlier_time(kept, q->from >= 0 ? to : until);
 	divide_range(q, from < 0 ? 0 : from, until, to);
 	if (limit_rows(call, q, err) < 0)
 		return -1;
@@ -281,9 +283,9 @@ int links_counted_read(struct call *call, struct links_query *q,
 		return -1;
 	if (is_first) {
 		/* The days have that of the range's last part, too. */
-		end = lesser(end, published_days_settled_until(
-					  &days, first_day(q, end), end,
-					  &reading.last));
+		end = earlier_time(end, published_days_settled_until(
+						&days, first_day(q, end), end,
+						&reading.last));
 		q->at.until_day = (uint32_t)(end / CIVIL_DAY);
 		q->at.until_slot =
 			(uint32_t)(tail_until(q, end, &reading.last) /

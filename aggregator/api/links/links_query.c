@@ -392,7 +392,8 @@ static int read_range(struct links_query *q, const struct url_params *params,
 	return status;
 }
 
-/* What says which clicks are counted means nothing in a list without them. */
+/* These parameters say which clicks are counted: a list without clicks refuses
+ * them. */
 static int read_clicks(struct links_query *q, const struct url_params *params,
 		       const struct aggregator_settings *settings,
 		       struct error *err)

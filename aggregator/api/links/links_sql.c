@@ -133,7 +133,8 @@ static const char renewed_after_place[] =
 #include "aggregator/sql/parts/renewed_after_place.sql.inc"
 	;
 
-/* What is behind a place, in descending and in ascending order. */
+/* The conditions for rows behind a place, in descending and in ascending
+ * order. */
 static const struct order {
 	const char *direction, *side, *side_or_at;
 	const char *created, *end, *renewed;

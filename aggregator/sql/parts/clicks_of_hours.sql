@@ -12,8 +12,10 @@ WHERE dimension = 'link'
   )
   AND (hour, attempt) IN (
         SELECT unit, max(attempt)
-        FROM (SELECT unit, unit AS hour, attempt FROM settled WHERE kind = 'hour')
-        WHERE
-          -- include: aggregator/sql/parts/hour_is_counted.sql
+        FROM settled
+        WHERE kind = 'hour'
+          AND (
+            -- include: aggregator/sql/parts/unit_is_counted.sql
+          )
         GROUP BY unit)
   @of_hours@

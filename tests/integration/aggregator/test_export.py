@@ -76,7 +76,7 @@ def expected(rows):
              else rfc3339(row["ts_ms"] // 1000)[:-1] + f".{row['ts_ms'] % 1000:03}Z",
              "link_id": str(row["link_id"]), "os_family": "", "channel": "",
              **{name: row[name] for name in COLUMNS[3:] if name in row},
-             # As the dimensions have them.
+             # The dimensions have them so.
              "url": url_digest(row["url"]), "asn": str(row["asn"] or ""),
              **{f"{of}_version": f"{row[f'{of}_family']} {row[f'{of}_version']}".rstrip()
                 for of in ("os", "ua")}}

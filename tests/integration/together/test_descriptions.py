@@ -13,7 +13,7 @@ from support.openapi import in_the_tree, served
 from support.program import migrate
 
 PROGRAMS = ("allocator", "aggregator")
-# What both programs answer: a host may send it to either.
+# Both programs answer these: a host may send them to either.
 BOTH = {("/v1/me", "get"), ("/openapi.json", "get")}
 CLIENT = servers.ROOT / ".deps/client/node_modules"
 
