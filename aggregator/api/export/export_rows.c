@@ -36,7 +36,7 @@
 	X("referrer_site", "s", KIND_TEXT)                                     \
 	X("edge", "s", KIND_TEXT)
 
-#define IS_COLUMN(name, letter, kind) {name, letter[0], kind},
+#define IS_COLUMN(name, letter, kind) {name, (letter)[0], kind},
 static const struct fixed_column {
 	const char *name;
 	char letter;

@@ -403,7 +403,11 @@ MATRIX = {
         (of_each("/v1/links?limit=9", listed("links"), "account"), seen),
         (of_each("/v1/links?limit=9", listed("links"), "account", "owner"), seen),
         (owners_of_no_account("/v1/links?owner=ann"), refused_who_sees_all),
-        (together("/v1/links?sort=clicks", listed("links")), seen)],
+        (together("/v1/links?sort=clicks", listed("links")), seen),
+        (together(f"/v1/links?sort=clicks&order=asc&bots=include&{RANGE}", listed("links")), seen),
+        (together(f"/v1/links?clicks=true&order=asc&{RANGE}", listed("links")), seen),
+        (together("/v1/links?sort=ends", listed("links")), seen),
+        (together("/v1/links?sort=ends&order=asc", listed("links")), seen)],
     "/v1/values": [
         (suggested("tag"), seen), (suggested("campaign"), seen),
         (suggested("domain"), seen), (suggested("owner"), seen),
