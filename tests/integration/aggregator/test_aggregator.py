@@ -769,7 +769,8 @@ def test_the_api_describes_itself(aggregator):
     api = ask(aggregator(), "/openapi.json")
 
     assert set(api["paths"]) == {
-        "/v1/clicks", "/v1/creations", "/v1/top", "/v1/pipeline", "/v1/links",
+        "/v1/clicks", "/v1/creations", "/v1/shares", "/v1/shares/{id}", "/v1/top",
+        "/v1/pipeline", "/v1/links",
         "/v1/links/{code}/summary", "/v1/links/{code}/history", "/v1/summary",
         "/v1/visit-statistics", "/v1/export/clicks", "/v1/reclaim-runs",
         "/v1/archived-spaces", "/v1/reconciliation", "/v1/live", "/v1/me", "/v1/values",

@@ -152,7 +152,7 @@ def test_a_share_gives_nothing_else(aggregator):
 
     for token in tokens:
         for path in ("/v1/links", "/v1/links/code1/history", "/v1/values?of=tag",
-                     "/v1/creations", "/v1/pipeline", "/v1/reconciliation", "/v1/spaces",
+                     "/v1/creations", "/v1/pipeline", "/v1/reconciliation", "/v1/archived-spaces",
                      "/v1/reclaim-runs", "/v1/export/clicks", "/v1/live", "/v1/shares"):
             assert refused(made, token, path) == 403, path
         assert refused(made, token, "/v1/shares", "POST", json=LINK) == 403

@@ -102,6 +102,10 @@ static const struct async_call {
 	{SCRIPT_QUOTA_READ, "quota:{acme}", "day month"},
 	{SCRIPT_URL_BLOCK, "blocked:{acme}",
 	 "7 code key 1 aa https://a.example/ bb https://b.example/"},
+	{SCRIPT_SHARE, "share:{shares}:new shares:{shares}:acme",
+	 "new text 999999999999 5 share:{shares}:"},
+	{SCRIPT_SHARE, "share:{shares}:new shares:{shares}:acme",
+	 "new text 999999999999 1 share:{shares}:"},
 	{SCRIPT_URL_LET_GO, "blocked:{acme}", "5 aa bb"},
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
@@ -221,6 +225,8 @@ static struct made make_world(struct fixture *f)
 	run_redis_command(f, "HSET why:{s5} 30-31:1 i");
 	run_redis_command(f, "LPUSH hand:{s5} 5");
 	run_redis_command(f, "HSET node:{7} holder somebody until 5");
+	run_redis_command(f, "ZADD shares:{shares}:acme 1 old 2 older");
+	run_redis_command(f, "SET share:{shares}:old text");
 	run_redis_command(f, "HSET domains revision 5 text some");
 	run_redis_command(f, "HSET {denied}:hosts bad.example 5\tann\twhy");
 	run_redis_command(f, "ZADD {denied}:changes 7 bad.example");
