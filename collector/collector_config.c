@@ -145,7 +145,9 @@ const struct setting_group collector_groups[] = {
 	GROUP(http, http),
 	GROUP(kafka, kafka),
 	GROUP(clickhouse, clickhouse),
-	GROUP(domains, domains),
+	/* Imports read it, as redirectors do; nothing reads it again. */
+	{&domains_section, offsetof(struct collector_config, domains),
+	 .borrowed = true},
 	GROUP(clicks, collector.clicks),
 	GROUP(robots, collector.robots),
 	GROUP(collector, collector),

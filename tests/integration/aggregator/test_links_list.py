@@ -581,7 +581,7 @@ def test_a_day_that_is_not_settled_is_counted_by_its_hours(
     assert not first["counted"]["complete"]
     assert made.stop() == 0
 
-    made = aggregator(watermark_every="100ms")
+    made = aggregator(watermark_every="100ms", day_grace="0s")
     days_settled(archive, sum({**old, 4: 0}.values()) + 4 * len(old) +
                  sum(fresh.values()) + 4 * len(fresh))
     second = ask(made, "/v1/links", sort="clicks", limit=1000, cursor=first["next"])
@@ -810,7 +810,8 @@ def test_days_that_were_dropped_are_not_said_to_be_counted(
     archive.clickhouse.query(
         "INSERT INTO settled (kind, unit, attempt) VALUES "
         f"('kept_from', {midnight - 10 * DAY}, 1)")
-    made = aggregator(watermark_every="100ms")
+    # Yesterday is settled at once, also just after midnight.
+    made = aggregator(watermark_every="100ms", day_grace="0s")
     days_settled(archive, 7 + 4)
     eventually(lambda: counted_days(made) == (10, 0), what="yesterday to be counted")
 

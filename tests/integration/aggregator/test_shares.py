@@ -215,6 +215,20 @@ def test_filters_stay(aggregator, rows):
     assert refused(made, token, f"/v1/top?{RANGE}&sort=growth") == 403
 
 
+@pytest.mark.proof
+def test_no_name_of_a_range_is_beyond_it(aggregator):
+    made = aggregator()
+    for body in LINK, {"filters": {}, "from": rfc3339(HALF)}:
+        token = share(made, **{**body, "from": rfc3339(HALF)})["token"]
+        assert ask(made, token, "/v1/clicks?period=all")["from"] == rfc3339(HALF)
+        assert refused(made, token, CLICKS + "&compare=previous") == 403
+    # A breakdown is of the filters, as a group is.
+    token = share(made, filters={"owner": "bob", "campaign": "spring"})["token"]
+    parts = ask(made, token, CLICKS + "&breakdowns=link,owner,account")["breakdowns"]
+    assert [[group["value"] for group in part["groups"]] for part in parts] == [
+        ["2"], ["bob"], ["acme"]]
+
+
 def test_last_days_end_with_today(aggregator):
     made = aggregator()
     token = share(made, filters={}, last_days=30)["token"]

@@ -150,7 +150,7 @@ def test_check_finds_the_list_of_robots_that_a_start_would_miss(
      "redirector.app_page_file, redirector.mini_program_page_file, redirector.deny_file; "
      "redirector.access_log is opened anew\n"),
     ("reclaimer", "SIGHUP is ignored"),
-    ("aggregator", "SIGHUP reads again: aggregator.keys_file\n")])
+    ("aggregator", "SIGHUP reads again: domains.file, aggregator.keys_file\n")])
 def test_help_says_what_sighup_does(name, says):
     assert says in run(name, "--help").stdout
 
