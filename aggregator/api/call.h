@@ -38,7 +38,7 @@ struct completeness {
 /* The facts that completeness depends on, of an answer that polls may repeat.
  */
 struct polled {
-	bool may_be;	  /* the answer may be remembered (poll_memo.h) */
+	bool may_be;	  /* the answer may be remembered (polls.h) */
 	bool of_rows;	  /* it has rows that are not settled yet */
 	int64_t from, to; /* what waits there is waited for; seconds */
 	int64_t until;	  /* the end of the range; seconds */

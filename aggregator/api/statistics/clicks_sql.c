@@ -521,24 +521,18 @@ void clicks_sql_put_left_out(struct buf *sql, size_t at, struct buf *source)
 		      });
 }
 
-void clicks_sql_put_values(struct buf *sql, const struct question *q,
-			   struct buf *source)
-{
-	statement_put(sql, answer_values,
-		      (const struct statement_blank[]){
-			      {"values", statement_piece(sql, source)},
-			      {"left", left[q->bots]},
-			      {NULL, NULL},
-		      });
-}
+/* The names of the single dimensions, and the index of a row's dimension. */
+struct single_texts {
+	struct buf names, index;
+};
 
-void clicks_sql_singles_fill(struct clicks_sql_singles *ret,
-			     const struct question *q)
+static void single_texts_fill(struct single_texts *ret,
+			      const struct question *q)
 {
 	size_t count, n = 0;
 	const struct dimension *const *singles = question_singles(q, &count);
 
-	*ret = (struct clicks_sql_singles){0};
+	*ret = (struct single_texts){0};
 	buf_puts(&ret->index, "multiIf(");
 	for (size_t i = 0; i < count; i++) {
 		if (!singles[i])
@@ -551,8 +545,36 @@ void clicks_sql_singles_fill(struct clicks_sql_singles *ret,
 	buf_printf(&ret->index, "%zu)", count);
 }
 
-void clicks_sql_singles_release(struct clicks_sql_singles *singles)
+static void single_texts_release(struct single_texts *singles)
 {
 	buf_free(&singles->names);
 	buf_free(&singles->index);
+}
+
+void clicks_sql_put_values(struct buf *sql, const struct question *q,
+			   const char *text, const char *open_values,
+			   const struct copied_days *days)
+{
+	struct buf values = {0}, open = {0};
+	struct single_texts singles;
+
+	single_texts_fill(&singles, q);
+	clicks_sql_put_open_part(&open, open_values, q, days, false);
+	statement_put(
+		&values, text,
+		(const struct statement_blank[]){
+			{"dimensions", statement_piece(sql, &singles.names)},
+			{"index", statement_piece(sql, &singles.index)},
+			{"open_values", statement_piece(sql, &open)},
+			{NULL, NULL},
+		});
+	statement_put(sql, answer_values,
+		      (const struct statement_blank[]){
+			      {"values", statement_piece(sql, &values)},
+			      {"left", left[q->bots]},
+			      {NULL, NULL},
+		      });
+	single_texts_release(&singles);
+	buf_free(&open);
+	buf_free(&values);
 }

@@ -121,20 +121,17 @@ void clicks_sql_put_groups(struct buf *sql, const struct question *q, size_t at,
 			   struct buf *source, const char *visitors);
 void clicks_sql_put_left_out(struct buf *sql, size_t at, struct buf *source);
 
-/* Appends " UNION ALL" and a SELECT of both for all single dimensions, whose
- * visitors are not known.  `source` selects d (the dimension's index), v, r
- * (whether it was left out), e, c, b and p. */
+/*
+ * Appends " UNION ALL" and a SELECT of both for all single dimensions, from
+ * copied days, and from rows for the rest of the range; visitors are not known.
+ * `text` selects d (the dimension's index), v, r (whether it was left out), e,
+ * c, b and p.  Its blanks are @dimensions@ (the names of the single
+ * dimensions), @index@ (d of a row) and @open_values@: `open_values`, a text
+ * for clicks_sql_put_open_part.
+ */
 void clicks_sql_put_values(struct buf *sql, const struct question *q,
-			   struct buf *source);
-
-/* Fill the blanks of such a source: @dimensions@ are the names of the single
- * dimensions, @index@ the index of a row's dimension. */
-struct clicks_sql_singles {
-	struct buf names, index;
-};
-void clicks_sql_singles_fill(struct clicks_sql_singles *ret,
-			     const struct question *q);
-void clicks_sql_singles_release(struct clicks_sql_singles *singles);
+			   const char *text, const char *open_values,
+			   const struct copied_days *days);
 
 /* Appends the parts of the range that no copied day covers, as " AND ..." on
  * rows of `clicks`.  Returns false if there are none. */

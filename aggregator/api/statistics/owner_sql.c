@@ -27,29 +27,6 @@ static const char open_values[] =
 #include "aggregator/sql/parts/open_values_of_owners.sql.inc"
 	;
 
-/* Appends the groups by each single dimension, with what was left out. */
-static void put_groups(struct buf *sql, const struct question *q,
-		       const struct copied_days *days)
-{
-	struct buf values = {0}, open = {0};
-	struct clicks_sql_singles singles;
-
-	clicks_sql_singles_fill(&singles, q);
-	clicks_sql_put_open_part(&open, open_values, q, days, false);
-	statement_put(
-		&values, grouped_values,
-		(const struct statement_blank[]){
-			{"dimensions", statement_piece(sql, &singles.names)},
-			{"index", statement_piece(sql, &singles.index)},
-			{"open_values", statement_piece(sql, &open)},
-			{NULL, NULL},
-		});
-	clicks_sql_put_values(sql, q, &values);
-	clicks_sql_singles_release(&singles);
-	buf_free(&open);
-	buf_free(&values);
-}
-
 void owner_sql_clicks(struct buf *sql, const struct question *q,
 		      const struct buckets *buckets,
 		      const struct copied_days *days)
@@ -64,7 +41,8 @@ void owner_sql_clicks(struct buf *sql, const struct question *q,
 	clicks_sql_interval_fill(&by, "toUnixTimestamp(s)", buckets);
 	clicks_sql_put_open_part(&open, open_slots, q, days, false);
 	if (question_has_groups(q))
-		put_groups(&groups, q, days);
+		clicks_sql_put_values(&groups, q, grouped_values, open_values,
+				      days);
 	statement_put(sql, clicks_of_owners,
 		      (const struct statement_blank[]){
 			      {"answer_part", by.answer_part},

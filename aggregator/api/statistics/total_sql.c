@@ -178,29 +178,6 @@ static const char open_values[] =
 #include "aggregator/sql/parts/open_values_of_all.sql.inc"
 	;
 
-/* Selects the groups from one row per value and day, or stretch of rows. */
-static void put_values(struct buf *sql, const struct question *q,
-		       const struct copied_days *valued)
-{
-	struct buf values = {0}, open = {0};
-	struct clicks_sql_singles singles;
-
-	clicks_sql_singles_fill(&singles, q);
-	clicks_sql_put_open_part(&open, open_values, q, valued, false);
-	statement_put(
-		&values, values_of_days,
-		(const struct statement_blank[]){
-			{"dimensions", statement_piece(sql, &singles.names)},
-			{"index", statement_piece(sql, &singles.index)},
-			{"open_values", statement_piece(sql, &open)},
-			{NULL, NULL},
-		});
-	clicks_sql_put_values(sql, q, &values);
-	clicks_sql_singles_release(&singles);
-	buf_free(&open);
-	buf_free(&values);
-}
-
 /* --- groups -----------------------------------------------------------------
  */
 
@@ -285,7 +262,8 @@ static void put_all_groups(struct buf *sql, const struct question *q,
 	const struct dimension *const *singles = question_singles(q, &count);
 
 	if (from->valued) {
-		put_values(sql, q, from->valued);
+		clicks_sql_put_values(sql, q, values_of_days, open_values,
+				      from->valued);
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
