@@ -3,7 +3,7 @@ sources are."""
 import pytest
 import requests
 
-from support.clicks import DAILY, DIMENSIONS, instant, rfc3339, some_clicks
+from support.clicks import DAILY, DIMENSIONS, clicks_of_two_accounts, instant, rfc3339
 from support.copied_days import days_of, wait_copied
 from support.keys import key_line
 from support.program import eventually
@@ -16,21 +16,11 @@ MEMBERS = ("group_by", "groups", "rest", "lower_bound", "unique_error", "approxi
 LINKS = (0, 1, 2, 3)
 
 
-def clicks():
-    """Clicks of two whole days and of a part of a third; a quarter is another
-    account's."""
-    rows = some_clicks(1, 500, [(FROM, TO)], links=LINKS)
-    for number, row in enumerate(rows):
-        row["owner"] = row["owner"] if row["link_id"] else ""
-        if row["link_id"] and number % 4 == 0:
-            row["account"] = "shop"
-    return rows
-
-
 @pytest.fixture
 def world(migrated, redis, program, workdir, clickhouse):
-    """world(settings): an aggregator, and what asks it with a key."""
-    rows = clicks()
+    """world(settings): an aggregator, and what asks it with a key.  The clicks are of
+    two whole days and of a part of a third."""
+    rows = clicks_of_two_accounts(1, 500, [(FROM, TO)], links=LINKS)
     for link in LINKS[1:]:
         migrated.link(f"code{link}", link, owner="ann" if link == 1 else "bob")
     migrated.insert(rows)

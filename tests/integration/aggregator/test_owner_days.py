@@ -6,8 +6,9 @@ import math
 import pytest
 import requests
 
-from support.clicks import (DIMENSIONS, counted, expected_data, groups_of, hours_events,
-                            instant, rfc3339, some_clicks, without_visitors)
+from support.clicks import (DIMENSIONS, clicks_of_two_accounts, counted, expected_data,
+                            groups_of, hours_events, instant, rfc3339, some_clicks,
+                            without_visitors)
 from support.copied_days import copied_days, days_of, ends_of, wait_copied
 from support.fault_proxy import FAULTS, each_fault, each_step
 from support.keys import key_line
@@ -138,16 +139,6 @@ def world(migrated):
     return migrated
 
 
-def clicks(seed, count, windows):
-    """Clicks without a link have no owner; a quarter is another account's."""
-    rows = some_clicks(seed, count, windows, links=(0, *LINKS))
-    for number, row in enumerate(rows):
-        row["owner"] = row["owner"] if row["link_id"] else ""
-        if row["link_id"] and number % 4 == 0:
-            row["account"] = "shop"
-    return rows
-
-
 @pytest.fixture
 def make(migrated, redis, program, workdir):
     """make(...): groups of owners are read from their tables unless it is set
@@ -170,7 +161,7 @@ def make(migrated, redis, program, workdir):
 
 @pytest.mark.proof
 def test_copied_days_are_what_was_counted_by_hand(make, world, clickhouse):
-    rows = clicks(1, 800, ends_of(FROM, TO))
+    rows = clicks_of_two_accounts(1, 800, ends_of(FROM, TO))
     world.insert(rows)
     made = make()
     wait_copied(clickhouse, "owner_day", rows)
@@ -199,12 +190,12 @@ def test_copied_days_are_what_was_counted_by_hand(make, world, clickhouse):
 @pytest.mark.long
 def test_days_that_changed_are_read_from_clicks_until_they_are_copied_again(
         make, world, clickhouse):
-    rows = clicks(2, 400, [(FROM, TO)])
+    rows = clicks_of_two_accounts(2, 400, [(FROM, TO)])
     world.insert(rows)
     made = make()
     wait_copied(clickhouse, "owner_day", rows)
     before = copied_days(clickhouse, "owner_day")
-    late = clicks(3, 80, [(FROM + 2 * DAY, FROM + 3 * DAY), (TO - DAY, TO)])
+    late = clicks_of_two_accounts(3, 80, [(FROM + 2 * DAY, FROM + 3 * DAY), (TO - DAY, TO)])
     world.insert(late)
     asker = Asker(made)
     wait_copied(clickhouse, "owner_day", rows, but=days_of(late))
@@ -230,7 +221,7 @@ def test_days_that_changed_are_read_from_clicks_until_they_are_copied_again(
 
 @pytest.mark.long
 def test_few_rows_have_visitors_of_each_value(make, world, clickhouse):
-    rows = clicks(4, 300, [(FROM, FROM + 2 * DAY)])
+    rows = clicks_of_two_accounts(4, 300, [(FROM, FROM + 2 * DAY)])
     world.insert(rows)
     mine = of_owner(rows, "ann")
     for most, known in ((1000000, True), (100, False)):
@@ -277,7 +268,7 @@ def test_what_is_read_of_rows_for_an_owner_is_by_their_links(make, world, clickh
 @pytest.mark.proof
 def test_where_no_rows_may_be_read_none_are(make, program, world, clickhouse):
     """A day without reports, as after a restore, has no known number of rows: 0."""
-    rows = clicks(7, 200, [(FROM, FROM + DAY)])
+    rows = clicks_of_two_accounts(7, 200, [(FROM, FROM + DAY)])
     world.insert(rows, progress=False)
     status, output = program("aggregator", {}, start=False, args=(
         "settle", "--from", rfc3339(FROM), "--to", rfc3339(FROM + DAY))).run()
@@ -292,7 +283,7 @@ def test_where_no_rows_may_be_read_none_are(make, program, world, clickhouse):
 
 @pytest.mark.proof
 def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
-    rows = clicks(5, 600, [(FROM, FROM + 2 * DAY)])
+    rows = clicks_of_two_accounts(5, 600, [(FROM, FROM + 2 * DAY)])
     for row in rows:
         row["country"] = f"C{row['ts_ms'] % 97}"
     world.insert(rows)
@@ -319,7 +310,7 @@ def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
 
 @pytest.mark.long
 def test_of_many_visitors_digests_that_are_alike_are_allowed_for(make, world, clickhouse):
-    rows = clicks(9, 60, [(FROM, FROM + DAY)])
+    rows = clicks_of_two_accounts(9, 60, [(FROM, FROM + DAY)])
     world.insert(rows)
     made = make()
     wait_copied(clickhouse, "owner_day", rows)
@@ -345,7 +336,7 @@ def test_of_many_visitors_digests_that_are_alike_are_allowed_for(make, world, cl
 
 @pytest.mark.long
 def test_a_day_of_which_rows_are_gone_is_not_copied(make, world, clickhouse):
-    rows = clicks(6, 600, [(FROM, FROM + 3 * DAY)])
+    rows = clicks_of_two_accounts(6, 600, [(FROM, FROM + 3 * DAY)])
     world.insert(rows)
     made = make()
     wait_copied(clickhouse, "owner_day", rows)
@@ -371,12 +362,12 @@ def assert_copied(made, clickhouse, rows):
 @pytest.mark.long
 def test_a_day_with_late_clicks_while_it_is_copied_is_copied_with_them(
         make, world, clickhouse, proxy):
-    rows = clicks(7, 200, [(FROM, FROM + DAY)])
+    rows = clicks_of_two_accounts(7, 200, [(FROM, FROM + DAY)])
     held = proxy.hold("owner_values")
     made = make({"url": proxy.url}, settle_timeout="10m", resettle_every="0s")
     world.insert(rows)
     assert held.here.wait(60), "nothing was held"
-    late = clicks(8, 40, [(FROM, FROM + DAY)])
+    late = clicks_of_two_accounts(8, 40, [(FROM, FROM + DAY)])
     world.insert(late)
     eventually(lambda: hours_events(clickhouse) == len(rows + late), PATIENCE,
                what="the late clicks to be settled")
@@ -398,7 +389,7 @@ def test_a_fault_at_any_step_of_copying_leaves_what_the_rows_say(
     made = make({"url": proxy.url}, settle_timeout="4s", resettle_every="0s",
                 lease="1s")
     proxy.delay = 0.5
-    rows = clicks(10, 300 * len(STEPS), [(FROM, FROM + DAY)])
+    rows = clicks_of_two_accounts(10, 300 * len(STEPS), [(FROM, FROM + DAY)])
     for there in each_fault(proxy, fault, STEPS, world.insert, rows):
         assert_copied(made, clickhouse, there)
 
@@ -406,7 +397,7 @@ def test_a_fault_at_any_step_of_copying_leaves_what_the_rows_say(
 @pytest.mark.long
 def test_killed_at_any_step_of_copying_it_goes_on(make, world, clickhouse, proxy):
     made = make({"url": proxy.url}, resettle_every="0s", lease="1s")
-    rows = clicks(20, 200 * len(STEPS), [(FROM, FROM + DAY)])
+    rows = clicks_of_two_accounts(20, 200 * len(STEPS), [(FROM, FROM + DAY)])
     for there in each_step(proxy, STEPS, made.kill, world.insert, rows):
         made.start()
         assert_copied(made, clickhouse, there)

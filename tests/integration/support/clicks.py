@@ -178,6 +178,16 @@ def some_clicks(seed, count, windows, links=(1, 2, 3)):
     return sorted(rows, key=lambda row: row["ts_ms"])
 
 
+def clicks_of_two_accounts(seed, count, windows, links=(0, 1, 2, 3)):
+    """Clicks without a link (0) have no owner; a quarter is another account's."""
+    rows = some_clicks(seed, count, windows, links=links)
+    for number, row in enumerate(rows):
+        row["owner"] = row["owner"] if row["link_id"] else ""
+        if row["link_id"] and number % 4 == 0:
+            row["account"] = "shop"
+    return rows
+
+
 def at_an_end_of_its_hour(rng, at, start, end):
     """Returns the first or the last millisecond of the hour of `at`, if it is within
     the window."""
