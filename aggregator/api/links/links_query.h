@@ -57,8 +57,8 @@ struct links_place {
 	enum links_part part;
 	uint64_t number;
 	uint64_t link_id;
-	/* With clicks: the ends of the days, and of the quarters of an hour
-	 * after them, that are counted (since 1970). */
+	/* The ends of the days, and of the quarters of an hour after them, that
+	 * are counted (since 1970); only for lists with clicks. */
 	uint32_t until_day, until_slot;
 };
 

@@ -9,10 +9,10 @@
  * that made the share, within its bounds (share_access.h).
  *
  * Each share has a bucket of requests of its own, with the rate of keys
- * (settings key_rate, key_burst), and one of wrong passwords.  The buckets are
- *a fixed number: two shares may have the same one.  Passwords that were right
- *are kept as digests with a random key, so that a page pays for a slow hash
- *once.
+ * (settings key_rate, key_burst), and one of wrong passwords.  The number of
+ * buckets is fixed: two shares may have the same one.  Passwords that were
+ * right are kept as digests with a random key, so that a page pays for a slow
+ * hash once.
  */
 #ifndef AGGREGATOR_API_SHARES_SHARE_DESK_H
 #define AGGREGATOR_API_SHARES_SHARE_DESK_H

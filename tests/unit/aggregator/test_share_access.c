@@ -78,7 +78,7 @@ static void check_use(struct share *share, const char *words,
 						       : err.text);
 	} else {
 		describe_access(&a, text);
-		/* It reads, and does nothing else. */
+		/* A share reads, and does nothing else. */
 		assert_int_equal(a.who.roles & (API_ADMIN | API_CREATE), 0);
 		assert_ptr_equal(a.share, share);
 	}

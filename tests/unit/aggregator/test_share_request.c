@@ -214,7 +214,7 @@ static void a_share_is_read_as_it_was_stored(void **state)
 	share_free(share);
 }
 
-/* Without any member, or with another type in its place. */
+/* Each member is taken out, or gets another type, in turn. */
 static void a_damaged_share_is_no_share(void **state)
 {
 	static const char *const values[] = {"[1]", "-2", "null"};
