@@ -59,18 +59,36 @@ static void put_left(struct buf *sql, const struct forgotten_column *c)
 		buf_printf(sql, "defaultValueOfTypeName('%s')", c->type);
 }
 
+/* Returns whether a list of words, separated by commas and blanks, has this
+ * one. */
+static bool list_has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	while (*list) {
+		size_t next = strcspn(list, ", \n");
+
+		if (next == len && !strncmp(list, word, len))
+			return true;
+		list += next;
+		list += strspn(list, ", \n");
+	}
+	return false;
+}
+
+/* `among`: a list of columns' names; NULL: all.  `comma` separates, and is
+ * changed. */
 static void put_assignments(struct buf *sql,
 			    const struct forgotten_column *columns,
-			    size_t count)
+			    size_t count, const char *among, const char **comma)
 {
-	const char *comma = "";
-
 	for (size_t i = 0; i < count; i++) {
-		if (!columns[i].left)
+		if (!columns[i].left ||
+		    (among && !list_has_word(among, columns[i].name)))
 			continue;
-		buf_printf(sql, "%s%s = ", comma, columns[i].name);
+		buf_printf(sql, "%s%s = ", *comma, columns[i].name);
 		put_left(sql, &columns[i]);
-		comma = ", ";
+		*comma = ", ";
 	}
 }
 
@@ -89,11 +107,30 @@ static void put_assignments_if(struct buf *sql, const char *condition)
 
 void forget_columns_put_clicks(struct buf *sql, const char *is_link)
 {
-	put_assignments(sql, columns_of_visitors, COUNT(columns_of_visitors));
+	const char *comma = "";
+
+	put_assignments(sql, columns_of_visitors, COUNT(columns_of_visitors),
+			NULL, &comma);
 	put_assignments_if(sql, is_link);
+}
+
+void forget_columns_put_sample(struct buf *sql)
+{
+	static const char sampled[] =
+#include "aggregator/sql/parts/sampled_columns.sql.inc"
+		;
+	const char *comma = "";
+
+	put_assignments(sql, columns_of_visitors, COUNT(columns_of_visitors),
+			sampled, &comma);
+	put_assignments(sql, columns_of_links, COUNT(columns_of_links), sampled,
+			&comma);
 }
 
 void forget_columns_put_links(struct buf *sql)
 {
-	put_assignments(sql, columns_of_archive, COUNT(columns_of_archive));
+	const char *comma = "";
+
+	put_assignments(sql, columns_of_archive, COUNT(columns_of_archive),
+			NULL, &comma);
 }

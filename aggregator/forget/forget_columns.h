@@ -12,6 +12,8 @@
 /* Writes those for `clicks`: what a forgotten visitor leaves, and what a
  * forgotten link leaves where the condition `is_link` holds. */
 void forget_columns_put_clicks(struct buf *sql, const char *is_link);
+/* Writes those for `sampled_clicks`, of a visitor or a link. */
+void forget_columns_put_sample(struct buf *sql);
 /* Writes those for the archive, `links`. */
 void forget_columns_put_links(struct buf *sql);
 

@@ -318,6 +318,25 @@ static void put_owner_sets(struct buf *sql, const struct derived_table *table,
 	pieces_release(&p);
 }
 
+/* Sampled clicks of a forgotten visitor or link keep their place in the day's
+ * number of events, and nothing else. */
+static void put_sample(struct buf *sql, const struct derived_table *table,
+		       const struct forget_list *list, int64_t start,
+		       const char *hours)
+{
+	static const char text[] =
+#include "aggregator/sql/forget_sample.sql.inc"
+		;
+	struct pieces p = {0};
+
+	put_partition(&p.partition, table->by, start);
+	put_is_link(&p.is_link, list);
+	put_is_digest(&p.is_visitor, list, &of_owner);
+	forget_columns_put_sample(&p.columns);
+	put_statement(sql, text, &p, table->name, hours);
+	pieces_release(&p);
+}
+
 static void put_link_sets(struct buf *sql, const struct derived_table *table,
 			  const struct forget_list *list, int64_t start,
 			  const char *hours)
@@ -417,6 +436,9 @@ void forget_sql_table(struct buf *sql, const struct derived_table *table,
 		break;
 	case VISITORS_IN_OWNER_SETS:
 		put_owner_sets(sql, table, list, start, hours);
+		break;
+	case VISITORS_IN_SAMPLE:
+		put_sample(sql, table, list, start, hours);
 		break;
 	case VISITORS_IN_LINK_SETS:
 		put_link_sets(sql, table, list, start, hours);

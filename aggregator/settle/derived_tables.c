@@ -171,6 +171,33 @@ const struct derived derived_tables[DERIVED_ROWS] = {
 		 .metric = "shortloop_aggregator_value_days_total",
 		 .help = "Days of which the values of dimensions that hours do "
 			 "not have were settled, repetitions included."},
+	[DERIVED_COPIES + COPIED_SAMPLE] =
+		{.kind = "sampled_day",
+		 .tables = {{.name = "sampled_clicks",
+			     .by = DERIVED_BY_MONTH,
+			     .visitors = VISITORS_IN_SAMPLE,
+			     .of_links = true,
+			     .at = "slot",
+			     .events = "events",
+			     .in_day = slots_in_range,
+			     .compared = "sampled days",
+			     .counted = "events sampled"}},
+		 .marker = "sampling",
+		 .marker_number = 21,
+		 .base = "base_sample",
+		 .newest = "n_sampled",
+		 .based = "n_based_sample",
+		 .param = "param_sample",
+		 .bound = "{sample:UInt64}",
+		 .of_rows = true,
+		 .statements = &sample_statements,
+		 .verb = "sample",
+		 .line = "samples",
+		 .done = "sampled",
+		 .logged = "sampled_days",
+		 .metric = "shortloop_aggregator_sampled_days_total",
+		 .help = "Days of which the clicks of some visitors were "
+			 "copied, repetitions included."},
 	/* Slots of a dropped day stay, so it can be rolled up again from
 	 * them. */
 	[DERIVED_COPIES + COPIED_TOTALS] =

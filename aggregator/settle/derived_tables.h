@@ -24,6 +24,7 @@ enum copied {
 	COPIED_LINKS,
 	COPIED_OWNERS,
 	COPIED_VALUES,
+	COPIED_SAMPLE, /* clicks of some visitors */
 	COPIED_TOTALS,
 	COPIED_KINDS,
 };
@@ -49,6 +50,7 @@ enum derived_visitors {
 	VISITORS_IN_HOURS, /* in states, of a slot each */
 	VISITORS_IN_SPANS, /* in states, of an hour or day each */
 	VISITORS_IN_OWNER_SETS,
+	VISITORS_IN_SAMPLE, /* a digest in each row */
 	/* In sets, by which days to forget are found: it is changed last. */
 	VISITORS_IN_LINK_SETS,
 };
@@ -121,10 +123,12 @@ struct derived {
 
 extern const struct derived derived_tables[DERIVED_ROWS];
 
-/* seal.c, owner_days.c, value_days.c and rollups.c define these. */
+/* seal.c, owner_days.c, value_days.c, sampled_days.c and rollups.c define
+ * these. */
 extern const struct copy_statements seal_statements;
 extern const struct copy_statements owner_statements;
 extern const struct copy_statements value_statements;
+extern const struct copy_statements sample_statements;
 extern const struct copy_statements rollup_statements;
 
 static inline const struct derived *derived_copy(enum copied which)

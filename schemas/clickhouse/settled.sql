@@ -12,9 +12,10 @@
 --   owner_day    the same for owner_slots and owner_values; 'copying' before that
 --   value_day    the same for day_values and owner_values; 'valuing' before that
 --   spanned_day  the same for stats_spans; 'spanning' before that
+--   sampled_day  the same for sampled_clicks; 'sampling' before that
 --   dropped_day  the rows of the UTC day are in its base, `rows` of them; they are
 --                deleted from `clicks` when no query reads them any more
---   base_hour, base_sealed, base_owner, base_value
+--   base_hour, base_sealed, base_owner, base_value, base_sample
 --                the attempt that is the base of the hour or day; all rows of a drop are
 --                one insert
 --   kept_from    nothing is settled before `unit`, the first day of a month; earlier counts
@@ -36,7 +37,8 @@ CREATE TABLE IF NOT EXISTS settled
                          'dropped_day' = 8, 'base_hour' = 9, 'base_sealed' = 10,
                          'kept_from' = 11, 'owner_day' = 12, 'base_owner' = 13,
                          'copying' = 14, 'value_day' = 15, 'valuing' = 16,
-                         'base_value' = 17, 'spanned_day' = 18, 'spanning' = 19),
+                         'base_value' = 17, 'spanned_day' = 18, 'spanning' = 19,
+                         'sampled_day' = 20, 'sampling' = 21, 'base_sample' = 22),
     unit           DateTime('UTC'),         -- start of the hour or day
     attempt        UInt64,
     blocks         UInt64,

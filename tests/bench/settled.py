@@ -17,7 +17,8 @@ MERGED_S = STATEMENT_S = 3600
 AT_ONCE = 1_000_000
 OWNERS = parameter("OWNERS", 10_000)
 # The kinds that a settler publishes for a finished day, in this order.
-KINDS = ("link_day", "sealed_day", "owner_day", "value_day", "spanned_day")
+KINDS = ("link_day", "sealed_day", "owner_day", "value_day", "sampled_day",
+         "spanned_day")
 
 # One of 100 clicks is a robot's, there are a third as many visitors, and the links'
 # shares except for the first two fall as 1/n, as do the owners' shares of links.

@@ -11,6 +11,7 @@ TABLES = {
     "sealed_slots": Table("sealed_day", "toStartOfDay(slot, 'UTC')"),
     "owner_slots": Table("owner_day", "toStartOfDay(slot, 'UTC')"),
     "owner_values": Table("owner_day,value_day", "toDateTime(day, 'UTC')"),
+    "sampled_clicks": Table("sampled_day", "toStartOfDay(slot, 'UTC')"),
     "day_values": Table("value_day", "toDateTime(day, 'UTC')"),
 }
 BY_DIMENSION = ("stats_hourly", "stats_spans", "owner_values", "day_values")

@@ -279,9 +279,21 @@ static void put_csv_names(const struct question *q, struct buf *out)
 {
 	for (size_t i = 0; i < q->group_by_count; i++)
 		buf_printf(out, "%s,", q->group_by[i]->name);
-	buf_printf(out, "%s%s%s\r\n",
+	buf_printf(out, "%s%s%s%s\r\n",
 		   question_groups_urls(q) ? "long_url," : "",
-		   q->group_by_count ? "" : "start,", counts_csv_header);
+		   q->group_by_count ? "" : "start,", counts_csv_header,
+		   q->group_by_count ? ",unique_error" : "");
+}
+
+/* Writes nothing if visitors are not known. */
+static void put_csv_error(const struct clicks_answer *a, const struct counts *c,
+			  struct buf *out)
+{
+	buf_putc(out, ',');
+	if (c->sampled)
+		buf_printf(out, "%.4g", c->sample_error);
+	else if (c->unique_known)
+		buf_printf(out, "%.4g", a->unique_error);
 }
 
 void clicks_to_csv(const struct question *q, const struct clicks_answer *a,
@@ -311,6 +323,8 @@ void clicks_to_csv(const struct question *q, const struct clicks_answer *a,
 		}
 		counts_to_csv(groups ? &g->groups[i].counts : &a->data[i],
 			      q->bots, out);
+		if (groups)
+			put_csv_error(a, &g->groups[i].counts, out);
 		buf_puts(out, "\r\n");
 	}
 }

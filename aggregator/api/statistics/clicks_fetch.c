@@ -8,6 +8,7 @@
 #include "aggregator/api/statistics/breakdowns.h"
 #include "aggregator/api/statistics/clicks_sql.h"
 #include "aggregator/api/statistics/group_urls.h"
+#include "aggregator/api/statistics/group_visitors.h"
 #include "aggregator/api/statistics/owner_clicks.h"
 #include "aggregator/api/statistics/owner_sql.h"
 #include "aggregator/api/statistics/question_params.h"
@@ -452,6 +453,8 @@ static int fetch_owners(struct call *call, const struct question *q,
 	status = query_click_counts(call, &sql, &o->params, a, err);
 	if (status < 0)
 		question_params_explain(call, err);
+	else
+		status = group_visitors_estimate(call, q, &o->names, a, err);
 	buf_free(&sql);
 	return status;
 }
@@ -533,12 +536,13 @@ static int ask_total(struct call *call, const struct question *q,
 	total_sql_clicks(&sql, q, &a->buckets, &from);
 	status = total_answer_rows(total, call, &sql, CLICKS_SQL_COLUMNS,
 				   take_row, a, err);
-	if (status == 0)
-		breakdowns_raise_error(a, q);
-	else
-		question_params_explain(call, err);
 	buf_free(&sql);
-	return status;
+	if (status < 0) {
+		question_params_explain(call, err);
+		return -1;
+	}
+	breakdowns_raise_error(a, q);
+	return group_visitors_estimate(call, q, NULL, a, err);
 }
 
 /* Counts all links, from settled counts where these have the answer. */

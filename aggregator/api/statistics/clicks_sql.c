@@ -369,8 +369,7 @@ static const char open_rows_of_link[] =
 #include "aggregator/sql/parts/open_rows_of_link.sql.inc"
 	;
 
-/* Appends an array of (index, value) of a row's single dimensions. */
-static void put_values_of_row(struct buf *sql, const struct question *q)
+void clicks_sql_put_row_values(struct buf *sql, const struct question *q)
 {
 	struct buf several = {0};
 	size_t count, n = 0;
@@ -400,7 +399,7 @@ void clicks_sql_put_open_part(struct buf *sql, const char *text,
 
 	if (clicks_sql_put_open(&open, q, days)) {
 		clicks_sql_put_once(&once, q, of_link);
-		put_values_of_row(&values, q);
+		clicks_sql_put_row_values(&values, q);
 		statement_put(
 			sql, text,
 			(const struct statement_blank[]){

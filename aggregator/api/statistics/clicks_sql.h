@@ -142,6 +142,10 @@ bool clicks_sql_put_open(struct buf *sql, const struct question *q,
 bool clicks_sql_put_open_hours(struct buf *sql, const struct question *q,
 			       const struct copied_days *days);
 
+/* Appends an array of the index and the value of each single dimension of a
+ * row; a dimension with several values has each. */
+void clicks_sql_put_row_values(struct buf *sql, const struct question *q);
+
 /*
  * Appends a part about the rows of `clicks` that no copied day covers, or
  * nothing if there are none.  Its blanks are @open@ and @once@ (these rows, and

@@ -76,9 +76,9 @@ void counts_add(struct counts *sum, const struct counts *c)
 	sum->prefetches += c->prefetches;
 }
 
-static json_t *unique_to_json(const struct counts *c, uint64_t n)
+static json_t *count_or_null(bool known, uint64_t n)
 {
-	return c->unique_known ? json_count(n) : json_null();
+	return known ? json_count(n) : json_null();
 }
 
 int counts_to_json(const struct counts *c, enum bots_mode mode, json_t *object)
@@ -87,15 +87,20 @@ int counts_to_json(const struct counts *c, enum bots_mode mode, json_t *object)
 
 	status |= json_object_set_new(object, "clicks",
 				      json_count(counts_clicks(c, mode)));
-	status |= json_object_set_new(object, "visitors",
-				      unique_to_json(c, c->visitors));
-	status |= json_object_set_new(object, "ips", unique_to_json(c, c->ips));
+	status |= json_object_set_new(
+		object, "visitors",
+		count_or_null(c->unique_known || c->sampled, c->visitors));
+	status |= json_object_set_new(object, "ips",
+				      count_or_null(c->unique_known, c->ips));
 	status |= json_object_set_new(object, "humans",
 				      json_count(count_humans(c)));
 	status |= json_object_set_new(object, "bots", json_count(c->bots));
 	status |= json_object_set_new(object, "prefetches",
 				      json_count(c->prefetches));
 	status |= json_object_set_new(object, "events", json_count(c->events));
+	if (c->sampled)
+		status |= json_object_set_new(object, "unique_error",
+					      json_real(c->sample_error));
 	return status;
 }
 
@@ -105,11 +110,12 @@ const char counts_csv_header[] =
 void counts_to_csv(const struct counts *c, enum bots_mode mode, struct buf *out)
 {
 	buf_printf(out, "%" PRIu64 ",", counts_clicks(c, mode));
+	if (c->unique_known || c->sampled)
+		buf_put_uint(out, c->visitors);
+	buf_putc(out, ',');
 	if (c->unique_known)
-		buf_printf(out, "%" PRIu64 ",%" PRIu64 ",", c->visitors,
-			   c->ips);
-	else
-		buf_puts(out, ",,");
+		buf_put_uint(out, c->ips);
+	buf_putc(out, ',');
 	buf_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
 		   count_humans(c), c->bots, c->prefetches, c->events);
 }

@@ -20,6 +20,10 @@ struct counts {
 	uint64_t visitors;   /* distinct, among the clicks that `bots` counts */
 	uint64_t ips;
 	bool unique_known; /* visitors and ips are known */
+	/* Visitors are estimated from a sample, with this relative standard
+	 * error, and ips are not known (group_visitors.h). */
+	bool sampled;
+	double sample_error;
 };
 
 #define COUNTS_FIELDS  6

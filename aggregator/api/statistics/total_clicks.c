@@ -25,12 +25,13 @@ static int read_days(struct total_answer *t, struct call *call,
 		if (copied_days_read_all(call->ch, all, err) < 0)
 			return -1;
 		t->days = all[COPIED_TOTALS];
-		if (daily)
+		all[COPIED_TOTALS] = (struct copied_days){0};
+		if (daily) {
 			t->valued = all[COPIED_VALUES];
-		else
-			copied_days_release(&all[COPIED_VALUES]);
-		copied_days_release(&all[COPIED_LINKS]);
-		copied_days_release(&all[COPIED_OWNERS]);
+			all[COPIED_VALUES] = (struct copied_days){0};
+		}
+		for (size_t i = 0; i < COPIED_KINDS; i++)
+			copied_days_release(&all[i]);
 		return 0;
 	}
 	if (freshness_days(call->freshness, COPIED_TOTALS, call->ch, q->from,

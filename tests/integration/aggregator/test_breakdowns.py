@@ -57,7 +57,7 @@ class Asker:
         """The copies are looked up every watermark_every; no rows of them are read."""
         for key in "all", "acme":
             for day in sorted(days_of(self.rows)):
-                eventually(lambda k=key, d=day: all(g["visitors"] is None for g in self.ask(
+                eventually(lambda k=key, d=day: all(g["ips"] is None for g in self.ask(
                     k, d, d + DAY, group_by="region")["groups"]), 60, what="the copies")
 
     def assert_equal(self, key, dimensions, *args, **params):

@@ -49,10 +49,10 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     assert {level for level, _ in page.values()} == {"ok"}, page
     assert status == 0
     assert list(page) == ["tables", "watermark", "topics", "clocks", "hours", "days",
-                          "held back", "sealing", "owners' days", "days' values", "rollups",
-                          "retention", "dropped rows", "runs", "short", "not counted", "rows", "hours' values", "links' slots", "sealed days",
+                          "held back", "sealing", "owners' days", "days' values", "samples",
+                          "rollups", "retention", "dropped rows", "runs", "short", "not counted", "rows", "hours' values", "links' slots", "sealed days",
                           "owners' rows", "owners' values", "owners' daily", "values' rows",
-                          "rolled up",
+                          "sampled days", "rolled up",
                           "forgotten", "events", "waiting", "late"]
     assert page["hours"][1] == "all that were reported are settled"
     assert "redirectors have reported nothing" in page["events"][1]
@@ -385,13 +385,14 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
     made = aggregator(day_grace="0s", late_window="1m")
     eventually(lambda: migrated.clickhouse.value(
         "SELECT uniqExact(kind, unit) FROM settled WHERE "
-        "kind IN ('sealed_day', 'owner_day', 'value_day', 'spanned_day')") == 8)
+        "kind IN ('sealed_day', 'owner_day', 'value_day', 'sampled_day', "
+        "'spanned_day')") == 10)
     settings = {"day_grace": "0s", "late_window": "1m"}
     status, page = doctor(**settings)
     assert [page[what][0] for what in (
-        "hours", "days", "sealing", "owners' days", "days' values", "rollups", "rows",
-        "hours' values", "links' slots", "sealed days", "owners' rows", "owners' values",
-        "owners' daily", "values' rows", "rolled up")] == ["ok"] * 15
+        "hours", "days", "sealing", "owners' days", "days' values", "samples", "rollups",
+        "rows", "hours' values", "links' slots", "sealed days", "owners' rows", "owners' values",
+        "owners' daily", "values' rows", "sampled days", "rolled up")] == ["ok"] * 17
     assert made.stop() == 0
     # It may read only the rows of the day or month that was written last.
     assert doctor(**settings, raw_rows_max=1)[1]["links' slots"] == (
@@ -405,6 +406,7 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
             ("link_slots", f"link_id = 1 AND slot >= {day}"),
             ("owner_values", f"dimension IN ('domain', 'asn') AND day >= toDate({day})"),
             ("day_values", f"dimension IN ('utm_term', 'region') AND day >= toDate({day})"),
+            ("sampled_clicks", f"rarity > 0 AND slot >= {day}"),
             ("stats_spans", f"dimension = 'verdict' AND span_start >= {day}")):
         migrated.clickhouse.query(f"ALTER TABLE {table} DELETE WHERE {which} "
                                   "SETTINGS mutations_sync = 1")
@@ -417,6 +419,7 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
                        ("owners' values", ", 0 events of owners by each dimension in domain;"),
                        ("owners' daily", ", 0 events of owners by those of days in asn;"),
                        ("values' rows", ", 0 events of values in region and 1 dimension more;"),
+                       ("sampled days", " events sampled;"),
                        ("rolled up", ", 0 events rolled up in verdict;")):
         assert page[what][0] == "WRONG" and said in page[what][1], page
         assert page[what][1].startswith(f"{date}: ")
@@ -448,7 +451,8 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
     assert doctor(**settings)[1]["rolled up"][0] == "WRONG"
 
     migrated.clickhouse.query("ALTER TABLE settled DELETE WHERE kind IN "
-                              "('sealed_day', 'owner_day', 'value_day', 'spanned_day') "
+                              "('sealed_day', 'owner_day', 'value_day', 'sampled_day', "
+                              "'spanned_day') "
                               "SETTINGS mutations_sync = 1")
     status, page = doctor(**settings)
     assert page["sealing"][0] == "behind"
@@ -456,6 +460,7 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
     assert page["owners' days"][0] == "behind"
     assert "2 days to be copied" in page["owners' days"][1]
     assert "2 days to be copied" in page["days' values"][1]
+    assert "2 days to be sampled" in page["samples"][1]
     assert "2 days to be rolled up" in page["rollups"][1]
 
 

@@ -26,7 +26,7 @@ def wait_read(made, rows, **of):
     """Waits until copied days have no visitors of values: the copies are looked up
     every watermark_every."""
     for day in sorted(days_of(rows)):
-        eventually(lambda d=day: all(g["visitors"] is None for g in ask_range(
+        eventually(lambda d=day: all(g["ips"] is None for g in ask_range(
             made, d, d + DAY, group_by="region", **of)["groups"]), PATIENCE,
             what=f"the copied day {rfc3339(day)}")
 
@@ -139,7 +139,7 @@ def test_a_key_of_an_owner_has_the_values_of_that_owner(make, world, clickhouse,
             params={"from": rfc3339(FROM), "to": rfc3339(FROM + 2 * DAY),
                     "group_by": "utm_campaign"}).json()
     for owner in OWNERS:
-        eventually(lambda o=owner: all(g["visitors"] is None for g in ask(o)["groups"]),
+        eventually(lambda o=owner: all(g["ips"] is None for g in ask(o)["groups"]),
                    PATIENCE, what="the copied days to be read")
         mine = chosen(rows, named(owner))
         answer = ask(owner)

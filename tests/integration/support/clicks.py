@@ -331,7 +331,8 @@ def groups_of(rows, dimension, bots="exclude"):
 
 
 def without_visitors(counts):
-    return {k: v for k, v in counts.items() if k not in ("visitors", "ips", "long_url")}
+    return {k: v for k, v in counts.items()
+            if k not in ("visitors", "ips", "long_url", "unique_error")}
 
 
 def without_url(group):

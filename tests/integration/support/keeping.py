@@ -24,7 +24,8 @@ PATIENCE = 120
 # dropped_sources and `settled`, and the statement that deletes.
 CLOSING = ("sealed_slots", "settled:sealing", "settled:sealed_day", "owner_slots",
            "owner_values", "settled:copying", "settled:owner_day", "day_values",
-           "settled:valuing", "settled:value_day", "stats_spans", "settled:spanning",
+           "settled:valuing", "settled:value_day", "sampled_clicks", "settled:sampling",
+           "settled:sampled_day", "stats_spans", "settled:spanning",
            "settled:spanned_day")
 DROPPING = ("dropped_sources", "settled:dropped_day", "alter")
 
@@ -92,7 +93,8 @@ def wait_sealed(clickhouse, days=DAYS):
     eventually(lambda: int(clickhouse.value(
         "SELECT count() FROM (SELECT intDiv(toUInt32(unit), 86400) AS d FROM settled "
         "GROUP BY d HAVING least(maxIf(attempt, kind = 'sealed_day'), "
-        "maxIf(attempt, kind = 'owner_day'), maxIf(attempt, kind = 'value_day')) > "
+        "maxIf(attempt, kind = 'owner_day'), maxIf(attempt, kind = 'value_day'), "
+        "maxIf(attempt, kind = 'sampled_day')) > "
         "maxIf(attempt, kind IN ('hour', 'link_day')))")) == days,
         PATIENCE, what="the days to be sealed and copied for owners")
 

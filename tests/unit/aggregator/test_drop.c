@@ -109,6 +109,12 @@ static void fill_links(struct settled *t, const struct day *d)
 		"VALUES (1, %" PRId64 ", %" PRIu64 ", %" PRIu64 ")",
 		d->start, d->copied.of[COPIED_LINKS],
 		adjust_figure(d, "sealed_slots", "", OF_LINKS));
+	clickhouse_server_do(
+		&t->server,
+		"INSERT INTO sampled_clicks (rarity, slot, attempt, events) "
+		"VALUES (0, %" PRId64 ", %" PRIu64 ", %" PRIu64 ")",
+		d->start, d->copied.of[COPIED_SAMPLE],
+		adjust_figure(d, "sampled_clicks", "", OF_LINKS));
 	clickhouse_server_do(&t->server,
 			     "INSERT INTO owner_slots (account, owner, slot, "
 			     "attempt, events) "
@@ -138,6 +144,7 @@ static void store_settled_day(struct settled *t, const struct day *d)
 	publish_attempt(t, d, "sealed_day", d->copied.of[COPIED_LINKS]);
 	publish_attempt(t, d, "owner_day", d->copied.of[COPIED_OWNERS]);
 	publish_attempt(t, d, "value_day", d->copied.of[COPIED_VALUES]);
+	publish_attempt(t, d, "sampled_day", d->copied.of[COPIED_SAMPLE]);
 }
 
 static struct day day_under(struct settled *t, uint64_t k)
@@ -146,7 +153,7 @@ static struct day day_under(struct settled *t, uint64_t k)
 
 	return (struct day){.start = today - 10 * DAY,
 			    .k = k,
-			    .copied = {{k + 3, k + 4, k + 5}}};
+			    .copied = {{k + 3, k + 4, k + 5, k + 6}}};
 }
 
 /* Inserts rows of the day, which a collector reported. */
@@ -209,6 +216,7 @@ static const struct {
 	{"owner_values", "tag", "tag", TAGS *OF_LINKS},
 	{"owner_values", "region", "region", OF_LINKS},
 	{"day_values", "region", "region", ALL},
+	{"sampled_clicks", "", "total", OF_LINKS},
 };
 #define FIGURES (sizeof(figures) / sizeof(figures[0]))
 
@@ -293,7 +301,8 @@ static void a_day_that_is_whole_is_dropped_once(void **state)
 			"toString(kind) LIKE 'base%%' ORDER BY toString(kind) "
 			" FORMAT TabSeparated",
 			d.start),
-		"base_hour\t0\t101\nbase_owner\t0\t104\nbase_sealed\t0\t103\n"
+		"base_hour\t0\t101\nbase_owner\t0\t104\nbase_sample\t0\t106\n"
+		"base_sealed\t0\t103\n"
 		"base_value\t0\t105\ndropped_day\t0\t10");
 	assert_string_equal(clickhouse_server_ask(
 				    &t->server,
@@ -329,10 +338,11 @@ static void a_day_is_dropped_when_all_of_it_is_copied(void **state)
 		uint64_t attempt;
 	} copies[] = {{"sealed_day", d.copied.of[COPIED_LINKS]},
 		      {"owner_day", d.copied.of[COPIED_OWNERS]},
-		      {"value_day", d.copied.of[COPIED_VALUES]}};
+		      {"value_day", d.copied.of[COPIED_VALUES]},
+		      {"sampled_day", d.copied.of[COPIED_SAMPLE]}};
 
 	store_settled_day(t, &d);
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
 		clickhouse_server_do(&t->server,
 				     "ALTER TABLE settled DELETE WHERE "
 				     "kind = '%s' SETTINGS mutations_sync = 1",
@@ -461,6 +471,13 @@ static void values_are_copied_anew(struct settled *t)
 	publish_attempt(t, &d, "value_day", 200);
 }
 
+static void a_sample_is_copied_anew(struct settled *t)
+{
+	const struct day d = day_under(t, 100);
+
+	publish_attempt(t, &d, "sampled_day", 200);
+}
+
 static void a_run_begins(struct settled *t)
 {
 	const struct day d = day_under(t, 100);
@@ -478,10 +495,11 @@ static void events_are_lost(struct settled *t)
 static void what_changes_before_it_is_published_keeps_a_day(void **state)
 {
 	static void (*const acts[])(struct settled * t) = {
-		one_more_comes,		another_comes,
-		an_hour_is_published,	it_is_sealed_anew,
-		owners_are_copied_anew, values_are_copied_anew,
-		a_run_begins,		events_are_lost,
+		one_more_comes,		 another_comes,
+		an_hour_is_published,	 it_is_sealed_anew,
+		owners_are_copied_anew,	 values_are_copied_anew,
+		a_sample_is_copied_anew, a_run_begins,
+		events_are_lost,
 	};
 	struct settled *t = *state;
 
