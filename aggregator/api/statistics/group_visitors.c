@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/api/answer_cache.h"
 #include "aggregator/api/statistics/clicks_sql.h"
 #include "aggregator/settle/copied_days.h"
 #include "common/clickhouse/rows.h"
@@ -135,13 +136,15 @@ static const char row_is_of_owners[] = "AND "
 #include "aggregator/sql/parts/is_of_owners.sql.inc"
 	;
 
-static void put_open_visitors(struct buf *sql, const struct question *q,
+/* Returns whether there are such rows. */
+static bool put_open_visitors(struct buf *sql, const struct question *q,
 			      const struct copied_days *days,
 			      const char *row_values, bool bounded)
 {
 	struct buf open = {0}, once = {0};
+	bool any = clicks_sql_put_open(&open, q, days);
 
-	if (clicks_sql_put_open(&open, q, days)) {
+	if (any) {
 		clicks_sql_put_once(&once, q, false);
 		statement_put(
 			sql, open_visitors,
@@ -157,17 +160,20 @@ static void put_open_visitors(struct buf *sql, const struct question *q,
 	sql->failed |= open.failed;
 	buf_free(&open);
 	buf_free(&once);
+	return any;
 }
 
-static void put_visitors(struct buf *sql, const struct question *q,
+/* Returns whether rows of `clicks` are counted, too. */
+static bool put_visitors(struct buf *sql, const struct question *q,
 			 const struct copied_days *days, bool bounded)
 {
 	struct buf values = {0}, open = {0};
 	const char *row_values;
+	bool any_open;
 
 	clicks_sql_put_row_values(&values, q);
 	row_values = statement_piece(sql, &values);
-	put_open_visitors(&open, q, days, row_values, bounded);
+	any_open = put_open_visitors(&open, q, days, row_values, bounded);
 	statement_put(sql, visitors_of_groups,
 		      (const struct statement_blank[]){
 			      {"condition", clicks_sql_condition(q->bots)},
@@ -178,6 +184,7 @@ static void put_visitors(struct buf *sql, const struct question *q,
 		      });
 	buf_free(&values);
 	buf_free(&open);
+	return any_open;
 }
 
 /* --- one question -----------------------------------------------------------
@@ -263,18 +270,25 @@ static void estimate_group(struct counts *c, unsigned rarity,
 		c->sample_error = 0;
 }
 
+/* Rows of `clicks` arrive all the time: an answer from them is not cached. */
 static int query_sampled(struct estimate *e, struct call *call,
 			 const struct question *q, bool bounded,
 			 struct error *err)
 {
 	struct buf sql = {0};
+	bool any_open = put_visitors(&sql, q, &e->days, bounded);
+	const struct answer_of what = {buf_cstr(&sql), e->params.items, "nsn",
+				       call->deadline};
 	int status;
 
-	put_visitors(&sql, q, &e->days, bounded);
-	status = buf_cstr(&sql)
-			 ? clickhouse_rows(call->ch, sql.data, e->params.items,
-					   "nsn", take_sampled, e, err)
-			 : error_set_nomem(err);
+	if (!what.sql)
+		status = error_set_nomem(err);
+	else if (any_open)
+		status = clickhouse_rows(call->ch, what.sql, what.params,
+					 what.columns, take_sampled, e, err);
+	else
+		status = answer_cache_rows(call->answers, call->ch, &what,
+					   take_sampled, e, err);
 	buf_free(&sql);
 	return status;
 }

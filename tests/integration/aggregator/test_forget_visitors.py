@@ -113,6 +113,10 @@ def assert_nowhere(clickhouse, visitors):
         assert int(clickhouse.value(
             f"SELECT count() FROM {table} WHERE hasAny(arrayConcat(people, others), "
             f"arrayMap(v -> {digest}, [{said}]))")) == 0, table
+    assert int(clickhouse.value(
+        "SELECT count() FROM sampled_clicks WHERE has(arrayMap("
+        f"v -> toUInt32(bitShiftRight(cityHash64(v), 32)), [{said}]), "
+        "visitor_digest)")) == 0
     for visitor, table, column in itertools.product(
             visitors, ("stats_hourly", "stats_spans"), ("people", "others")):
         assert int(clickhouse.value(

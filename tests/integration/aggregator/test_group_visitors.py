@@ -7,9 +7,10 @@ import pytest
 import requests
 
 from support.asking import ask_range
-from support.clicks import (DAILY, DIMENSIONS, counted, instant, is_click, is_human, make_click,
+from support.clicks import (DAILY, DIMENSIONS, instant, is_click, is_human, make_click,
                             values_of)
 from support.copied_days import days_of, wait_copied
+from support.fault_proxy import FAULTS, each_fault, each_step
 from support.keeping import caught_up, keeper, rows_left, wait_gone  # noqa: F401
 from support.program import eventually
 
@@ -46,8 +47,9 @@ def world(migrated):
 @pytest.fixture
 def make(migrated, redis, program):
     """make(...): rows answer for no copied day unless it is set otherwise."""
-    def made(**settings):
+    def made(clickhouse=None, **settings):
         return program("aggregator", {
+            "clickhouse": clickhouse or {},
             "aggregator": {"settle_every": "500ms", "watermark_every": "500ms",
                            "resettle_every": "1h", "day_grace": "0s",
                            "owner_rows_max": 0, **settings}})
@@ -187,6 +189,69 @@ def test_they_stay_when_the_rows_are_dropped(keeper, world, clickhouse):  # noqa
                  for value in groups}
         return all(groups[v].get("visitors") == len(s) * SCALE for v, s in there.items())
     eventually(agree, PATIENCE, what="late clicks in the sample of a dropped day")
+
+
+@pytest.mark.long
+def test_a_forgotten_visitor_of_a_dropped_day_is_in_no_group(
+        keeper, world, clickhouse, program):  # noqa: F811
+    rows = clicks(6, 1500, 900)
+    caught_up(world)
+    world.insert(rows)
+    sample = sampled(clickhouse)
+    made = keeper()
+    wait_gone(clickhouse, len(days_of(rows)))
+    visitor = next(r["unique_identity"] for r in rows
+                   if is_human(r) and r["campaign"] == "spring"
+                   and r["unique_identity"] in sample)
+    status, said = program("aggregator", args=(
+        "forget", "--no-wait", "--visitor", visitor.encode().hex()), start=False).run()
+    assert status == 0, said
+    digest = clickhouse.value(
+        f"SELECT toUInt32(bitShiftRight(cityHash64(toFixedString('{visitor}', 20)), 32))")
+    assert int(clickhouse.value("SELECT count() FROM sampled_clicks "
+                                f"WHERE visitor_digest = {digest}")) == 0
+    emptied = clickhouse.rows(
+        "SELECT DISTINCT city, utm_term, ua_family, toString(channel) AS c "
+        "FROM sampled_clicks WHERE rarity > 0 AND visitor_digest = 0")
+    assert emptied == [{"city": "", "utm_term": "", "ua_family": "Other", "c": "unknown"}]
+    assert int(clickhouse.value("SELECT sum(events) FROM sampled_clicks")) == len(rows)
+
+    mine = [r for r in rows if r["unique_identity"] != visitor]
+    there = {r["unique_identity"] for r in mine
+             if is_human(r) and r["campaign"] == "spring"} & sample
+    # Answers are kept for a minute at most.
+    eventually(lambda: ask_each(made, ["campaign"])["campaign"]["spring"]["visitors"]
+               == len(there) * SCALE, PATIENCE)
+
+
+STEPS = ("sampled_clicks", "settled:sampling", "settled:sampled_day")
+
+
+def assert_sampled(made, clickhouse, rows):
+    wait_copied(clickhouse, "sampled_day", rows)
+    wait_estimated(made)
+    assert_estimates(ask_each(made, ["campaign", "region"]), rows, sampled(clickhouse))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_at_any_step_of_sampling_leaves_what_the_rows_say(
+        make, world, clickhouse, proxy, fault):
+    made = make(clickhouse={"url": proxy.url}, settle_timeout="4s", resettle_every="0s",
+                lease="1s")
+    proxy.delay = 0.5
+    rows = clicks(10, 600 * len(STEPS), 1500, FROM, FROM + DAY)
+    for there in each_fault(proxy, fault, STEPS, world.insert, rows):
+        assert_sampled(made, clickhouse, there)
+
+
+@pytest.mark.long
+def test_killed_at_any_step_of_sampling_it_goes_on(make, world, clickhouse, proxy):
+    made = make(clickhouse={"url": proxy.url}, resettle_every="0s", lease="1s")
+    rows = clicks(20, 600 * len(STEPS), 1500, FROM, FROM + DAY)
+    for there in each_step(proxy, STEPS, made.kill, world.insert, rows):
+        made.start()
+        assert_sampled(made, clickhouse, there)
 
 
 def test_each_dimension_is_one_of_the_sample(migrated, clickhouse):
