@@ -86,6 +86,15 @@ const struct dimension *creation_dimension_find(const char *name)
 	return find_named(creation_dimensions, creation_dimension_count, name);
 }
 
+const struct dimension *dimension_of_many(void)
+{
+	size_t i = 0;
+
+	while (dimensions[i].kind != DIMENSION_MANY)
+		i++;
+	return &dimensions[i];
+}
+
 bool dimension_has_hundreds(const struct dimension *d)
 {
 	return !strcmp(d->name, "country");

@@ -46,6 +46,9 @@ extern const size_t dimension_count;
 /* For group_by: does not find `total`. */
 const struct dimension *dimension_find(const char *name);
 
+/* Returns the DIMENSION_MANY. */
+const struct dimension *dimension_of_many(void);
+
 /* Whether a DIMENSION_VISITORS has hundreds of values, not only a dozen. */
 bool dimension_has_hundreds(const struct dimension *d);
 

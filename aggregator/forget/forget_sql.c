@@ -337,6 +337,22 @@ static void put_sample(struct buf *sql, const struct derived_table *table,
 	pieces_release(&p);
 }
 
+/* The counts of a forgotten link's values stay. */
+static void put_link_values(struct buf *sql, const struct derived_table *table,
+			    const struct forget_list *list, int64_t start)
+{
+	static const char text[] =
+#include "aggregator/sql/forget_link_values.sql.inc"
+		;
+	struct pieces p = {0};
+
+	put_partition(&p.partition, table->by, start);
+	buf_printf(&p.day, "%" PRId64, start);
+	put_is_link(&p.is_link, list);
+	put_statement(sql, text, &p, table->name, NULL);
+	pieces_release(&p);
+}
+
 static void put_link_sets(struct buf *sql, const struct derived_table *table,
 			  const struct forget_list *list, int64_t start,
 			  const char *hours)
@@ -439,6 +455,9 @@ void forget_sql_table(struct buf *sql, const struct derived_table *table,
 		break;
 	case VISITORS_IN_SAMPLE:
 		put_sample(sql, table, list, start, hours);
+		break;
+	case VALUES_OF_LINKS:
+		put_link_values(sql, table, list, start);
 		break;
 	case VISITORS_IN_LINK_SETS:
 		put_link_sets(sql, table, list, start, hours);

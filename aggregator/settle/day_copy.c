@@ -9,6 +9,7 @@
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 #include "common/clickhouse/statement.h"
+#include "common/clock.h"
 
 /* --- days to copy ----------------------------------------------------------
  */
@@ -40,12 +41,20 @@ static void put_pending(struct buf *sql, const struct derived *kind)
 	buf_free(&can_copy);
 }
 
+/* Returns how long after its end a day is copied, in ms. */
+static int64_t age_of(const struct settling *s, const struct derived *kind)
+{
+	if (kind->when_late)
+		return s->settings->clicks.late_window;
+	return kind->when_old ? s->settings->raw_days * CLOCK_DAY : 0;
+}
+
 /* Finds the days after `after` that are to be copied. */
 static int find_pending(const struct settling *s, const struct derived *kind,
 			int64_t after, struct pending_days *ret,
 			struct error *err)
 {
-	int64_t age = kind->when_late ? s->settings->clicks.late_window : 0;
+	int64_t age = age_of(s, kind);
 	uint64_t found[3] = {0};
 	char least[24], old[24], now[24];
 	const struct clickhouse_param params[] = {{"param_after", least},
@@ -55,6 +64,10 @@ static int find_pending(const struct settling *s, const struct derived *kind,
 	struct buf sql = {0};
 	int status;
 
+	*ret = (struct pending_days){.first = -1};
+	/* Nothing becomes old if rows are kept for ever. */
+	if (kind->when_old && !s->settings->raw_days)
+		return 0;
 	put_pending(&sql, kind);
 	snprintf(least, sizeof(least), "%" PRId64, after);
 	snprintf(old, sizeof(old), "%" PRId64, CIVIL_DAY * 1000 + age);

@@ -18,6 +18,11 @@ static bool is_of_owners(const struct dimension *d)
 	       d->kind == DIMENSION_OF_ACCOUNT;
 }
 
+static bool is_of_links(const struct dimension *d)
+{
+	return d != dimensions && d->kind != DIMENSION_MANY;
+}
+
 static bool is_of_days(const struct dimension *d)
 {
 	return d->kind == DIMENSION_DAILY;
@@ -198,6 +203,37 @@ const struct derived derived_tables[DERIVED_ROWS] = {
 		 .metric = "shortloop_aggregator_sampled_days_total",
 		 .help = "Days of which the clicks of some visitors were "
 			 "copied, repetitions included."},
+	[DERIVED_COPIES + COPIED_LINK_VALUES] =
+		{.kind = "link_value_day",
+		 .tables = {{.name = "link_values",
+			     .by = DERIVED_BY_MONTH,
+			     .visitors = VALUES_OF_LINKS,
+			     .of_links = true,
+			     .at = day_start,
+			     .events = "events",
+			     .in_day = is_of_day,
+			     .has = is_of_links,
+			     .has_many = true,
+			     .compared = "links' values",
+			     .counted = "events of links by each dimension",
+			     .is_large = true}},
+		 .marker = "link_valuing",
+		 .marker_number = 24,
+		 .base = "base_link_value",
+		 .newest = "n_link_value",
+		 .based = "n_based_link_value",
+		 .param = "param_link_value",
+		 .bound = "{link_value:UInt64}",
+		 .when_old = true,
+		 .of_rows = true,
+		 .statements = &link_value_statements,
+		 .verb = "settle values of links of",
+		 .line = "links' days",
+		 .done = "copied for links",
+		 .logged = "link_value_days",
+		 .metric = "shortloop_aggregator_link_value_days_total",
+		 .help = "Days of which the values of each link were copied, "
+			 "repetitions included."},
 	/* Slots of a dropped day stay, so it can be rolled up again from
 	 * them. */
 	[DERIVED_COPIES + COPIED_TOTALS] =

@@ -25,6 +25,7 @@ enum copied {
 	COPIED_OWNERS,
 	COPIED_VALUES,
 	COPIED_SAMPLE, /* clicks of some visitors */
+	COPIED_LINK_VALUES,
 	COPIED_TOTALS,
 	COPIED_KINDS,
 };
@@ -51,6 +52,8 @@ enum derived_visitors {
 	VISITORS_IN_SPANS, /* in states, of an hour or day each */
 	VISITORS_IN_OWNER_SETS,
 	VISITORS_IN_SAMPLE, /* a digest in each row */
+	/* No visitors, but values of links. */
+	VALUES_OF_LINKS,
 	/* In sets, by which days to forget are found: it is changed last. */
 	VISITORS_IN_LINK_SETS,
 };
@@ -110,8 +113,9 @@ struct derived {
 	/* A day is dropped only with this copy; name of the parameter that has
 	 * the copy's attempt then, and how it is written.  NULL: without it. */
 	const char *param, *bound;
-	/* Copied `late_window` after the day's end, not at once. */
-	bool when_late;
+	/* Copied `late_window` after the day's end, or when it is old enough to
+	 * be dropped, not at once. */
+	bool when_late, when_old;
 	/* The source is rows of `clicks`, some of which a drop deletes. */
 	bool of_rows;
 	const struct copy_statements *statements;
@@ -123,12 +127,13 @@ struct derived {
 
 extern const struct derived derived_tables[DERIVED_ROWS];
 
-/* seal.c, owner_days.c, value_days.c, sampled_days.c and rollups.c define
- * these. */
+/* seal.c, owner_days.c, value_days.c, sampled_days.c, link_values.c and
+ * rollups.c define these. */
 extern const struct copy_statements seal_statements;
 extern const struct copy_statements owner_statements;
 extern const struct copy_statements value_statements;
 extern const struct copy_statements sample_statements;
+extern const struct copy_statements link_value_statements;
 extern const struct copy_statements rollup_statements;
 
 static inline const struct derived *derived_copy(enum copied which)

@@ -18,15 +18,6 @@ static bool is_kept(const struct dimension *d)
 /* --- staged events ---------------------------------------------------------
  */
 
-static const struct dimension *find_many(void)
-{
-	size_t i = 0;
-
-	while (dimensions[i].kind != DIMENSION_MANY)
-		i++;
-	return &dimensions[i];
-}
-
 /* An event is in each dimension once; in a dimension of many values it is there
  * once for each value. */
 static void put_staged(struct buf *sql, const struct day_copy *c)
@@ -47,7 +38,7 @@ static void put_staged(struct buf *sql, const struct day_copy *c)
 
 	const struct statement_blank blanks[] = {
 		{"count", statement_piece(sql, &count)},
-		{"many", find_many()->name},
+		{"many", dimension_of_many()->name},
 		{"base", c->kind->base},
 		{NULL, NULL}};
 

@@ -13,9 +13,11 @@
 --   value_day    the same for day_values and owner_values; 'valuing' before that
 --   spanned_day  the same for stats_spans; 'spanning' before that
 --   sampled_day  the same for sampled_clicks; 'sampling' before that
+--   link_value_day  the same for link_values; 'link_valuing' before that
 --   dropped_day  the rows of the UTC day are in its base, `rows` of them; they are
 --                deleted from `clicks` when no query reads them any more
---   base_hour, base_sealed, base_owner, base_value, base_sample
+--   base_hour, base_sealed, base_owner, base_value, base_sample,
+--   base_link_value
 --                the attempt that is the base of the hour or day; all rows of a drop are
 --                one insert
 --   kept_from    nothing is settled before `unit`, the first day of a month; earlier counts
@@ -38,7 +40,9 @@ CREATE TABLE IF NOT EXISTS settled
                          'kept_from' = 11, 'owner_day' = 12, 'base_owner' = 13,
                          'copying' = 14, 'value_day' = 15, 'valuing' = 16,
                          'base_value' = 17, 'spanned_day' = 18, 'spanning' = 19,
-                         'sampled_day' = 20, 'sampling' = 21, 'base_sample' = 22),
+                         'sampled_day' = 20, 'sampling' = 21, 'base_sample' = 22,
+                         'link_value_day' = 23, 'link_valuing' = 24,
+                         'base_link_value' = 25),
     unit           DateTime('UTC'),         -- start of the hour or day
     attempt        UInt64,
     blocks         UInt64,

@@ -12,9 +12,10 @@ TABLES = {
     "owner_slots": Table("owner_day", "toStartOfDay(slot, 'UTC')"),
     "owner_values": Table("owner_day,value_day", "toDateTime(day, 'UTC')"),
     "sampled_clicks": Table("sampled_day", "toStartOfDay(slot, 'UTC')"),
+    "link_values": Table("link_value_day", "toDateTime(day, 'UTC')"),
     "day_values": Table("value_day", "toDateTime(day, 'UTC')"),
 }
-BY_DIMENSION = ("stats_hourly", "stats_spans", "owner_values", "day_values")
+BY_DIMENSION = ("stats_hourly", "stats_spans", "owner_values", "day_values", "link_values")
 
 SIZES = """
 SELECT table, sum(bytes_on_disk) AS size, sum(rows) AS there FROM system.parts

@@ -362,6 +362,12 @@ static const char life_of_link[] =
 static const char size_of_link[] =
 #include "aggregator/sql/size_of_link.sql.inc"
 	;
+static const char values_of_link[] =
+#include "aggregator/sql/parts/grouped_values_of_link.sql.inc"
+	;
+static const char open_values_of_link[] =
+#include "aggregator/sql/parts/open_values_of_link.sql.inc"
+	;
 static const char open_slots_of_link[] =
 #include "aggregator/sql/parts/open_slots_of_link.sql.inc"
 	;
@@ -419,7 +425,8 @@ void clicks_sql_put_open_part(struct buf *sql, const char *text,
 /* Fills a statement about the slots of a link, from both sources. */
 static void put_slots(struct buf *sql, const char *text,
 		      const struct question *q, struct clicks_sql_interval *by,
-		      const struct copied_days *sealed, bool exact)
+		      const struct copied_days *sealed, bool exact,
+		      struct buf *groups)
 {
 	const struct clicks_sql_sets *sets = &clicks_sql_sets[q->bots];
 	struct buf slots = {0};
@@ -435,6 +442,7 @@ static void put_slots(struct buf *sql, const char *text,
 			      {"visitors", sets->visitors},
 			      {"addresses", sets->addresses},
 			      {"open_slots", statement_piece(sql, &slots)},
+			      {"groups", statement_piece(sql, groups)},
 			      {NULL, NULL},
 		      });
 	buf_free(&slots);
@@ -442,21 +450,28 @@ static void put_slots(struct buf *sql, const char *text,
 
 void clicks_sql_sealed(struct buf *sql, const struct question *q,
 		       const struct buckets *buckets,
-		       const struct copied_days *sealed, bool exact)
+		       const struct copied_days *sealed,
+		       const struct copied_days *valued, bool exact)
 {
 	struct clicks_sql_interval by;
+	struct buf groups = {0};
 
 	clicks_sql_interval_fill(&by, "toUnixTimestamp(s)", buckets);
-	put_slots(sql, clicks_of_link, q, &by, sealed, exact);
+	if (valued)
+		clicks_sql_put_values(&groups, q, values_of_link,
+				      open_values_of_link, valued, true);
+	put_slots(sql, clicks_of_link, q, &by, sealed, exact, &groups);
 	clicks_sql_interval_release(&by);
+	buf_free(&groups);
 }
 
 void clicks_sql_life(struct buf *sql, const struct question *q,
 		     const struct copied_days *sealed)
 {
 	struct clicks_sql_interval none = {0};
+	struct buf no_groups = {0};
 
-	put_slots(sql, life_of_link, q, &none, sealed, false);
+	put_slots(sql, life_of_link, q, &none, sealed, false, &no_groups);
 	clicks_sql_interval_release(&none);
 }
 
@@ -552,13 +567,13 @@ static void single_texts_release(struct single_texts *singles)
 
 void clicks_sql_put_values(struct buf *sql, const struct question *q,
 			   const char *text, const char *open_values,
-			   const struct copied_days *days)
+			   const struct copied_days *days, bool of_link)
 {
 	struct buf values = {0}, open = {0};
 	struct single_texts singles;
 
 	single_texts_fill(&singles, q);
-	clicks_sql_put_open_part(&open, open_values, q, days, false);
+	clicks_sql_put_open_part(&open, open_values, q, days, of_link);
 	statement_put(
 		&values, text,
 		(const struct statement_blank[]){

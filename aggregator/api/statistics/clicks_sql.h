@@ -59,12 +59,18 @@ void clicks_sql_rows(struct buf *sql, const struct question *q,
 		     const struct buckets *buckets,
 		     const struct clicks_scope *scope, bool exact);
 
-/* Counts one link, without groups and filters, if days of the range are sealed:
- * these come from sealed_slots, the others from `clicks`.  Parameters: link_id,
- * from, to, days, attempts (arrays of the sealed days' starts and attempts). */
+/*
+ * Counts one link without filters, if days of the range are sealed: these come
+ * from sealed_slots, the others from `clicks`.  `valued`: groups by single
+ * dimensions are those of these copied days of link_values, and of rows of the
+ * others; NULL: there are none.  Parameters: link_id, from, to, days, attempts
+ * (arrays of the sealed days' starts and attempts), and value_days,
+ * value_attempts of `valued`.
+ */
 void clicks_sql_sealed(struct buf *sql, const struct question *q,
 		       const struct buckets *buckets,
-		       const struct copied_days *sealed, bool exact);
+		       const struct copied_days *sealed,
+		       const struct copied_days *valued, bool exact);
 
 /* Counts everything that one link ever had: the columns of counts.h with
  * estimated visitors, the first and the last slot, then the first and the last
@@ -125,13 +131,13 @@ void clicks_sql_put_left_out(struct buf *sql, size_t at, struct buf *source);
  * Appends " UNION ALL" and a SELECT of both for all single dimensions, from
  * copied days, and from rows for the rest of the range; visitors are not known.
  * `text` selects d (the dimension's index), v, r (whether it was left out), e,
- * c, b and p.  Its blanks are @dimensions@ (the names of the single
+ * c, b and p; `of_link`: see clicks_sql_put_once.  Its blanks are @dimensions@ (the names of the single
  * dimensions), @index@ (d of a row) and @open_values@: `open_values`, a text
  * for clicks_sql_put_open_part.
  */
 void clicks_sql_put_values(struct buf *sql, const struct question *q,
 			   const char *text, const char *open_values,
-			   const struct copied_days *days);
+			   const struct copied_days *days, bool of_link);
 
 /* Appends the parts of the range that no copied day covers, as " AND ..." on
  * rows of `clicks`.  Returns false if there are none. */

@@ -42,7 +42,7 @@ void owner_sql_clicks(struct buf *sql, const struct question *q,
 	clicks_sql_put_open_part(&open, open_slots, q, days, false);
 	if (question_has_groups(q))
 		clicks_sql_put_values(&groups, q, grouped_values, open_values,
-				      days);
+				      days, false);
 	statement_put(sql, clicks_of_owners,
 		      (const struct statement_blank[]){
 			      {"answer_part", by.answer_part},

@@ -263,7 +263,7 @@ static void put_all_groups(struct buf *sql, const struct question *q,
 
 	if (from->valued) {
 		clicks_sql_put_values(sql, q, values_of_days, open_values,
-				      from->valued);
+				      from->valued, false);
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {

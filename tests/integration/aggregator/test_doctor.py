@@ -50,9 +50,9 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     assert status == 0
     assert list(page) == ["tables", "watermark", "topics", "clocks", "hours", "days",
                           "held back", "sealing", "owners' days", "days' values", "samples",
-                          "rollups", "retention", "dropped rows", "runs", "short", "not counted", "rows", "hours' values", "links' slots", "sealed days",
+                          "links' days", "rollups", "retention", "dropped rows", "runs", "short", "not counted", "rows", "hours' values", "links' slots", "sealed days",
                           "owners' rows", "owners' values", "owners' daily", "values' rows",
-                          "sampled days", "rolled up",
+                          "sampled days", "links' values", "rolled up",
                           "forgotten", "events", "waiting", "late"]
     assert page["hours"][1] == "all that were reported are settled"
     assert "redirectors have reported nothing" in page["events"][1]

@@ -195,7 +195,8 @@ KEPT = [("stats_hourly", "dimension = 'city'"),
         ("owner_values", "dimension = 'country'"),
         ("owner_values", "dimension = 'tag'"),
         ("owner_values", "dimension = 'region' AND owner = 'bob'"),
-        ("day_values", "dimension = 'continent'"), ("sampled_clicks", "rarity > 0")]
+        ("day_values", "dimension = 'continent'"), ("sampled_clicks", "rarity > 0"),
+        ("link_values", "dimension = 'region'")]
 
 
 @pytest.mark.long

@@ -402,7 +402,7 @@ class Held:
 # The kinds of rows in schemas/clickhouse/ that are not made by a SELECT.
 DECODE = {"zstd": zstd.decompress, "": bytes}
 SETTLED_BYTES = {1: "hour", 2: "pass", 7: "sealing", 14: "copying", 16: "valuing",
-                 19: "spanning", 21: "sampling"}
+                 19: "spanning", 21: "sampling", 24: "link_valuing"}
 
 
 def settled_kind(query, encoding, body):

@@ -25,7 +25,8 @@ PATIENCE = 120
 CLOSING = ("sealed_slots", "settled:sealing", "settled:sealed_day", "owner_slots",
            "owner_values", "settled:copying", "settled:owner_day", "day_values",
            "settled:valuing", "settled:value_day", "sampled_clicks", "settled:sampling",
-           "settled:sampled_day", "stats_spans", "settled:spanning",
+           "settled:sampled_day", "link_values", "settled:link_valuing",
+           "settled:link_value_day", "stats_spans", "settled:spanning",
            "settled:spanned_day")
 DROPPING = ("dropped_sources", "settled:dropped_day", "alter")
 

@@ -290,7 +290,7 @@ static void a_link_has_sealed_days_and_rows(void **state)
 		struct question q = three_days((enum bots_mode)bots);
 		struct buf sql = {0};
 
-		clicks_sql_sealed(&sql, &q, &buckets, &copied, true);
+		clicks_sql_sealed(&sql, &q, &buckets, &copied, NULL, true);
 		assert_string_equal(ask_sorted(t, &q, &sql, &lists),
 				    expected[bots]);
 		clicks_sql_sealed_size(&sql, &q, &copied);
@@ -368,7 +368,7 @@ static void a_link_that_changed_hands_keeps_each_holders_clicks(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		lists.account = rows[i].account;
 		lists.owner = rows[i].owner;
-		clicks_sql_sealed(&sql, &q, &buckets, &copied, true);
+		clicks_sql_sealed(&sql, &q, &buckets, &copied, NULL, true);
 		snprintf(expected, sizeof(expected), "total\t0\t\t\t%u\t%u\t",
 			 rows[i].events, rows[i].clicks);
 		if (strncmp(ask_sorted(t, &q, &sql, &lists), expected,

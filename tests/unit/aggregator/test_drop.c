@@ -86,6 +86,11 @@ static void fill_values(struct settled *t, const struct day *d)
 	put_values(&sql, d, "day_values", d->start / DAY,
 		   d->copied.of[COPIED_VALUES], "...x.", ALL);
 	run_statement(t, &sql);
+	buf_puts(&sql, "INSERT INTO link_values (dimension, day, attempt, "
+		       "events) VALUES ");
+	put_values(&sql, d, "link_values", d->start / DAY,
+		   d->copied.of[COPIED_LINK_VALUES], "xxxxx", OF_LINKS);
+	run_statement(t, &sql);
 }
 
 static void fill_links(struct settled *t, const struct day *d)
@@ -145,6 +150,8 @@ static void store_settled_day(struct settled *t, const struct day *d)
 	publish_attempt(t, d, "owner_day", d->copied.of[COPIED_OWNERS]);
 	publish_attempt(t, d, "value_day", d->copied.of[COPIED_VALUES]);
 	publish_attempt(t, d, "sampled_day", d->copied.of[COPIED_SAMPLE]);
+	publish_attempt(t, d, "link_value_day",
+			d->copied.of[COPIED_LINK_VALUES]);
 }
 
 static struct day day_under(struct settled *t, uint64_t k)
@@ -153,7 +160,7 @@ static struct day day_under(struct settled *t, uint64_t k)
 
 	return (struct day){.start = today - 10 * DAY,
 			    .k = k,
-			    .copied = {{k + 3, k + 4, k + 5, k + 6}}};
+			    .copied = {{k + 3, k + 4, k + 5, k + 6, k + 7}}};
 }
 
 /* Inserts rows of the day, which a collector reported. */
@@ -217,6 +224,10 @@ static const struct {
 	{"owner_values", "region", "region", OF_LINKS},
 	{"day_values", "region", "region", ALL},
 	{"sampled_clicks", "", "total", OF_LINKS},
+	{"link_values", "country", "country", OF_LINKS},
+	{"link_values", "owner", "owner", OF_LINKS},
+	{"link_values", "tag", "tag", TAGS *OF_LINKS},
+	{"link_values", "region", "region", OF_LINKS},
 };
 #define FIGURES (sizeof(figures) / sizeof(figures[0]))
 
@@ -301,7 +312,8 @@ static void a_day_that_is_whole_is_dropped_once(void **state)
 			"toString(kind) LIKE 'base%%' ORDER BY toString(kind) "
 			" FORMAT TabSeparated",
 			d.start),
-		"base_hour\t0\t101\nbase_owner\t0\t104\nbase_sample\t0\t106\n"
+		"base_hour\t0\t101\nbase_link_value\t0\t107\nbase_"
+		"owner\t0\t104\nbase_sample\t0\t106\n"
 		"base_sealed\t0\t103\n"
 		"base_value\t0\t105\ndropped_day\t0\t10");
 	assert_string_equal(clickhouse_server_ask(
@@ -339,7 +351,8 @@ static void a_day_is_dropped_when_all_of_it_is_copied(void **state)
 	} copies[] = {{"sealed_day", d.copied.of[COPIED_LINKS]},
 		      {"owner_day", d.copied.of[COPIED_OWNERS]},
 		      {"value_day", d.copied.of[COPIED_VALUES]},
-		      {"sampled_day", d.copied.of[COPIED_SAMPLE]}};
+		      {"sampled_day", d.copied.of[COPIED_SAMPLE]},
+		      {"link_value_day", d.copied.of[COPIED_LINK_VALUES]}};
 
 	store_settled_day(t, &d);
 	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
@@ -478,6 +491,13 @@ static void a_sample_is_copied_anew(struct settled *t)
 	publish_attempt(t, &d, "sampled_day", 200);
 }
 
+static void values_of_links_are_copied_anew(struct settled *t)
+{
+	const struct day d = day_under(t, 100);
+
+	publish_attempt(t, &d, "link_value_day", 200);
+}
+
 static void a_run_begins(struct settled *t)
 {
 	const struct day d = day_under(t, 100);
@@ -495,10 +515,15 @@ static void events_are_lost(struct settled *t)
 static void what_changes_before_it_is_published_keeps_a_day(void **state)
 {
 	static void (*const acts[])(struct settled * t) = {
-		one_more_comes,		 another_comes,
-		an_hour_is_published,	 it_is_sealed_anew,
-		owners_are_copied_anew,	 values_are_copied_anew,
-		a_sample_is_copied_anew, a_run_begins,
+		one_more_comes,
+		another_comes,
+		an_hour_is_published,
+		it_is_sealed_anew,
+		owners_are_copied_anew,
+		values_are_copied_anew,
+		a_sample_is_copied_anew,
+		values_of_links_are_copied_anew,
+		a_run_begins,
 		events_are_lost,
 	};
 	struct settled *t = *state;
