@@ -212,7 +212,8 @@ const struct derived derived_tables[DERIVED_ROWS] = {
 			     .at = day_start,
 			     .events = "events",
 			     .in_day = is_of_day,
-			     .has = is_of_links,
+			     .has =
+				     is_of_links,
 			     .has_many = true,
 			     .compared = "links' values",
 			     .counted = "events of links by each dimension",

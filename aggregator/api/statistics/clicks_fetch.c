@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "aggregator/api/statistics/answer_rows.h"
-#include "aggregator/api/statistics/breakdowns.h"
 #include "aggregator/api/statistics/clicks_sql.h"
 #include "aggregator/api/statistics/group_urls.h"
 #include "aggregator/api/statistics/group_visitors.h"
@@ -24,7 +23,7 @@
  *	    |        --> breakdowns by dimensions of hours and by those of days:
  *	    |            fetch_mixed_rows, or fetch_parts: each has a source
  *	    v
- *	breakdowns_finish, clicks_answer_cap
+ *	finish_breakdowns, clicks_answer_cap
  *
  *	fetch_many --> try_rows --> no day is copied: rows, or refused
  *	    |                   --> groups of few events: rows
@@ -37,6 +36,106 @@
  *	ask_total: the total of settled days, listed hours of the rest; values
  *	           of copied days for such a dimension.  Without these, the
  *	           answer may come from the cache (total_clicks.c).
+ *
+ *	fetch_owners, ask_total
+ *	    |
+ *	    v
+ *	group_visitors_estimate: the visitors of values that these tables lack,
+ *	                         from the clicks of some visitors
+ */
+
+/* --- breakdowns -------------------------------------------------------------
+ */
+
+/* Keeps the breakdowns of one kind, and returns how many. */
+static size_t keep_kind(struct question *part, bool daily)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < part->breakdown_count; i++) {
+		if ((part->breakdowns[i]->kind == DIMENSION_DAILY) == daily)
+			kept++;
+		else
+			part->breakdowns[i] = NULL;
+	}
+	return kept;
+}
+
+/* Splits off the breakdowns by dimensions that only days have: the second part,
+ * which has no intervals.  Returns false if all breakdowns are of one kind.
+ * The parts use what `q` owns; do not release them. */
+static bool split_breakdowns(const struct question *q, struct question parts[2])
+{
+	if (!question_groups_daily(q) || !q->breakdown_count)
+		return false;
+	parts[0] = parts[1] = *q;
+	parts[1].whole = parts[1].apart = true;
+	return keep_kind(&parts[1], true) && keep_kind(&parts[0], false);
+}
+
+static bool are_biased(const struct grouping *g)
+{
+	for (size_t i = 0; i < g->count; i++) {
+		if (counts_are_biased(&g->groups[i].counts))
+			return true;
+	}
+	return false;
+}
+
+/* Raises the error of an answer from settled hours, and of each breakdown, if
+ * an estimate lies in the biased range.  One error stands for the whole answer
+ * but its breakdowns, each of which has one for its groups and the intervals.
+ */
+static void raise_biased_error(struct clicks_answer *a,
+			       const struct question *q)
+{
+	bool biased = counts_are_biased(&a->total);
+
+	for (size_t i = 0; i < a->buckets.count; i++)
+		biased |= counts_are_biased(&a->data[i]);
+	if (!q->breakdown_count)
+		biased |= are_biased(&a->groupings[0]);
+	for (size_t i = 0; i < q->breakdown_count; i++) {
+		struct grouping *g = &a->groupings[i];
+
+		g->unique_error = biased || are_biased(g) ? UNIQUE_ERROR_BIASED
+							  : a->unique_error;
+	}
+	if (biased)
+		a->unique_error = UNIQUE_ERROR_BIASED;
+}
+
+/* Completes the groupings that were counted with the total of `a`. */
+static void finish_breakdowns(const struct question *q, struct clicks_answer *a)
+{
+	for (size_t i = 0; i < q->breakdown_count; i++) {
+		struct grouping *g = &a->groupings[i];
+
+		if (!q->breakdowns[i] || g->finished)
+			continue;
+		g->finished = true;
+		g->total = a->total;
+		if (g->unique_error <= 0)
+			g->unique_error = a->unique_error;
+	}
+}
+
+/* Moves the breakdowns of `part` from its answer to that of the whole. */
+static void join_breakdowns(const struct question *part,
+			    struct clicks_answer *whole,
+			    struct clicks_answer *from)
+{
+	for (size_t i = 0; i < part->breakdown_count; i++) {
+		if (!part->breakdowns[i])
+			continue;
+		whole->groupings[i] = from->groupings[i];
+		from->groupings[i] = (struct grouping){0};
+	}
+	if (from->complete_until < whole->complete_until)
+		whole->complete_until = from->complete_until;
+}
+
+/* --- sources ----------------------------------------------------------------
  */
 
 static int prepare_buckets(struct call *call, const struct question *q,
@@ -186,7 +285,7 @@ static int ask_total(struct call *call, const struct question *q,
 		question_params_explain(call, err);
 		return -1;
 	}
-	breakdowns_raise_error(a, q);
+	raise_biased_error(a, q);
 	return group_visitors_estimate(call, q, NULL, a, err);
 }
 
@@ -272,9 +371,9 @@ static int fetch_parts(struct call *call, const struct question parts[2],
 	if (status == 0)
 		status = fetch_one(call, &parts[1], scope, &daily, err);
 	if (status == 0) {
-		breakdowns_finish(&parts[0], a);
-		breakdowns_finish(&parts[1], &daily);
-		breakdowns_join(&parts[1], a, &daily);
+		finish_breakdowns(&parts[0], a);
+		finish_breakdowns(&parts[1], &daily);
+		join_breakdowns(&parts[1], a, &daily);
 	}
 	clicks_answer_release(&daily);
 	return status;
@@ -288,7 +387,7 @@ static int fetch_mixed(struct call *call, const struct question *q,
 	bool done = false;
 	int status = 0;
 
-	if (a->link.link_id || !breakdowns_split(q, parts))
+	if (a->link.link_id || !split_breakdowns(q, parts))
 		return fetch_one(call, q, scope, a, err);
 	if (scope->bounded || needs_rows(q))
 		status = fetch_mixed_rows(call, q, &parts[0], scope, a, &done,
@@ -308,7 +407,7 @@ int clicks_fetch(struct call *call, const struct question *q,
 	    fetch_mixed(call, q, &scope, a, err) < 0 ||
 	    group_urls_find(call->ch, q, a, err) < 0)
 		return -1;
-	breakdowns_finish(q, a);
+	finish_breakdowns(q, a);
 	if (a->unique_error > 0)
 		clicks_answer_cap(a, q->bots);
 	return 0;

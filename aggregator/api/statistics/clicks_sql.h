@@ -131,9 +131,9 @@ void clicks_sql_put_left_out(struct buf *sql, size_t at, struct buf *source);
  * Appends " UNION ALL" and a SELECT of both for all single dimensions, from
  * copied days, and from rows for the rest of the range; visitors are not known.
  * `text` selects d (the dimension's index), v, r (whether it was left out), e,
- * c, b and p; `of_link`: see clicks_sql_put_once.  Its blanks are @dimensions@ (the names of the single
- * dimensions), @index@ (d of a row) and @open_values@: `open_values`, a text
- * for clicks_sql_put_open_part.
+ * c, b and p; `of_link`: see clicks_sql_put_once.  Its blanks are @dimensions@
+ * (the names of the single dimensions), @index@ (d of a row) and @open_values@:
+ * `open_values`, a text for clicks_sql_put_open_part.
  */
 void clicks_sql_put_values(struct buf *sql, const struct question *q,
 			   const char *text, const char *open_values,
