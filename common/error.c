@@ -48,6 +48,7 @@ fill_error(struct error *err, enum error_code code, bool retriable,
 	err->sys = 0;
 	err->retriable = retriable;
 	err->outside = NULL;
+	*err->field = '\0';
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	make_clean(err->text);
 }
@@ -104,6 +105,29 @@ int error_keep_inside(struct error *err, const char *outside)
 const char *error_outside(const struct error *err)
 {
 	return err->outside ? err->outside : err->text;
+}
+
+int error_name_field(struct error *err, const char *field)
+{
+	snprintf(err->field, sizeof(err->field), "%s", field);
+	make_clean(err->field);
+	return -1;
+}
+
+int error_wrap_field(struct error *err, const char *field)
+{
+	error_name_field(err, field);
+	return error_wrap(err, "%s", err->field);
+}
+
+int error_set_field(struct error *err, const char *field, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill_error(err, ERROR_INPUT, false, fmt, ap);
+	va_end(ap);
+	return error_wrap_field(err, field);
 }
 
 int error_set_nomem(struct error *err)

@@ -39,6 +39,9 @@ struct error {
 	/* The text for clients in place of `text`, which contains a server's
 	 * message or address; a literal.  NULL: `text` itself. */
 	const char *outside;
+	/* The name of the parameter, or of the member of a body, that is wrong;
+	 * "": none, or not one alone.  Programs read it: docs/problems.md. */
+	char field[64];
 	/* One line of UTF-8; in quoted text, control characters and bytes that
 	 * are not UTF-8 are replaced by question marks. */
 	char text[512];
@@ -64,6 +67,17 @@ int error_keep_inside(struct error *err, const char *outside);
 /* Returns the text that a failed request may be answered with: no message of
  * another server. */
 const char *error_outside(const struct error *err);
+
+/* ERROR_INPUT about a field; the text becomes "field: ...". */
+int error_set_field(struct error *err, const char *field, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Names the field that an error is about, up to 63 bytes; the text stays.
+ * Copies and error_wrap keep the name.  Returns -1. */
+int error_name_field(struct error *err, const char *field);
+
+/* The same, and prepends "field: ". */
+int error_wrap_field(struct error *err, const char *field);
 
 /* Out of memory.  Returns -1. */
 int error_set_nomem(struct error *err);

@@ -72,10 +72,9 @@ int access_check_owner(const struct access *a, bool named, const char *what,
 {
 	if (named || !access_sees_all(a))
 		return 0;
-	return error_set(err, ERROR_INPUT,
-			 "%s: an owner belongs to an account: expected one "
-			 "account=NAME beside it",
-			 what);
+	return error_set_field(err, what,
+			       "an owner belongs to an account: expected one "
+			       "account=NAME beside it");
 }
 
 int access_check_admin(const struct access *a, struct error *err)
@@ -90,7 +89,7 @@ int access_check_visitors(const struct access *a, struct error *err)
 {
 	if (key_may(key_of(a), KEY_READS_VISITORS, NULL))
 		return 0;
-	return error_set(err, ERROR_NOT_OWNER,
-			 "visitor: this API key does not have the role "
-			 "'visitors'");
+	error_set(err, ERROR_NOT_OWNER,
+		  "visitor: this API key does not have the role 'visitors'");
+	return error_name_field(err, "visitor");
 }

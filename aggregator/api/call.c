@@ -222,10 +222,10 @@ int call_check_counts(struct call *call, int64_t from, struct error *err)
 		return -1;
 	if (from >= counts)
 		return 0;
-	return error_set(err, ERROR_INPUT,
-			 "from: counts are kept from %s on (setting "
-			 "settled_days)",
-			 rfc3339_format(counts * 1000, text));
+	return error_set_field(err, "from",
+			       "counts are kept from %s on (setting "
+			       "settled_days)",
+			       rfc3339_format(counts * 1000, text));
 }
 
 int call_check_rows(struct call *call, int64_t from, struct error *err)
@@ -237,12 +237,13 @@ int call_check_rows(struct call *call, int64_t from, struct error *err)
 		return -1;
 	if (from >= first)
 		return 0;
-	return error_set(err, ERROR_INPUT,
-			 "from: single clicks are kept from %s on (setting "
-			 "raw_days). Of older days there are counts of one "
-			 "link, and of all links by one settled dimension, "
-			 "without filters",
-			 rfc3339_format(first * 1000, text));
+	return error_set_field(
+		err, "from",
+		"single clicks are kept from %s on (setting "
+		"raw_days). Of older days there are counts of one "
+		"link, and of all links by one settled dimension, "
+		"without filters",
+		rfc3339_format(first * 1000, text));
 }
 
 int call_first_counted(struct call *call, int64_t *ret, struct error *err)

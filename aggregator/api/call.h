@@ -18,6 +18,7 @@
 #include "common/clickhouse/clickhouse.h"
 #include "common/clock.h"
 #include "common/error.h"
+#include "common/field_mistakes.h"
 #include "common/http/http_server.h"
 #include "common/log.h"
 #include "linkstore/domains.h"
@@ -64,6 +65,7 @@ struct call {
 
 	/* The answer. */
 	int status; /* 0: it is 200; others have no ETag, and are not kept */
+	struct field_mistakes mistakes; /* in the body of a refused request */
 	struct buf body;
 	char etag[40];
 	bool csv;

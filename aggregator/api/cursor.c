@@ -77,14 +77,14 @@ int cursor_parse(const char *text, const struct buf *question,
 	if (question->failed)
 		return error_set_nomem(err);
 	if (len <= DIGEST_BYTES)
-		return error_set(err, ERROR_INPUT,
-				 "cursor: expected one that an answer gave");
+		return error_set_field(err, "cursor",
+				       "expected one that an answer gave");
 	len -= DIGEST_BYTES;
 	digest_of(question, bytes + DIGEST_BYTES, len, digest);
 	if (memcmp(bytes, digest, DIGEST_BYTES) != 0)
-		return error_set(err, ERROR_INPUT,
-				 "cursor: damaged, or of an answer to other "
-				 "parameters than these");
+		return error_set_field(err, "cursor",
+				       "damaged, or of an answer to other "
+				       "parameters than these");
 	memcpy(ret_place, bytes + DIGEST_BYTES, len);
 	*ret_len = len;
 	return 0;

@@ -65,7 +65,7 @@ static bool refuse_parameters(struct http_request *req)
 
 	url_params_free(&params);
 	if (!fine)
-		http_reply_problem(req, 400, NULL, "%s", err.text);
+		problem_reply_input(req, &err);
 	return !fine;
 }
 

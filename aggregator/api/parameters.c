@@ -37,8 +37,14 @@ int parameter_check_once(const struct url_params *params,
 {
 	if (url_param_get(params, param->key) == param->value)
 		return 0;
-	return error_set(err, ERROR_INPUT, "%s: given more than once",
-			 param->key);
+	return error_set_field(err, param->key, "given more than once");
+}
+
+int parameters_refuse_both(const char *one, const char *other,
+			   struct error *err)
+{
+	error_set(err, ERROR_INPUT, "%s, %s: give one of them", one, other);
+	return error_name_field(err, one);
 }
 
 static int refuse_name(const char *key, const char *const *known,
@@ -50,9 +56,8 @@ static int refuse_name(const char *key, const char *const *known,
 	for (size_t i = 0; known[i] && n < sizeof(list); i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
 				      i ? ", " : "", known[i]);
-	return error_set(err, ERROR_INPUT,
-			 "%.40s: no such parameter; known here: %s", key,
-			 n ? list : "none");
+	return error_set_field(err, key, "no such parameter; known here: %s",
+			       n ? list : "none");
 }
 
 int parameter_check_names(const struct url_params *params,
@@ -87,9 +92,9 @@ int parameter_read_limit(const struct url_params *params, int64_t most,
 	n = strtoll(text, &end, 10);
 	if (!isdigit((unsigned char)*text) || *end || errno || n < 1 ||
 	    n > most)
-		return error_set(err, ERROR_INPUT,
-				 "limit: expected a number from 1 to %lld",
-				 (long long)most);
+		return error_set_field(err, "limit",
+				       "expected a number from 1 to %lld",
+				       (long long)most);
 	*ret = (size_t)n;
 	return 0;
 }
@@ -99,9 +104,9 @@ int parameter_parse_time(const char *name, const char *text, int64_t *ret_ms,
 {
 	if (rfc3339_parse(text, ret_ms, err) == 0)
 		return 0;
-	return error_wrap(err, "%s%s", name,
-			  strchr(text, ' ') ? " (write '+' as %2B in a URL)"
-					    : "");
+	error_wrap(err, "%s%s", name,
+		   strchr(text, ' ') ? " (write '+' as %2B in a URL)" : "");
+	return error_name_field(err, name);
 }
 
 int parameter_read_time(const struct url_params *params, const char *name,
@@ -114,9 +119,9 @@ int parameter_read_time(const struct url_params *params, const char *name,
 	if (text && parameter_parse_time(name, text, &ms, err) < 0)
 		return -1;
 	if (text && (ms < 0 || ms > latest_ms))
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected a time from 1970 to %d", name,
-				 latest_year);
+		return error_set_field(err, name,
+				       "expected a time from 1970 to %d",
+				       latest_year);
 	*ret_ms = ms;
 	return 0;
 }
@@ -133,14 +138,14 @@ int parameter_read_slot(const struct url_params *params, const char *name,
 	if (parameter_parse_time(name, text, &ms, err) < 0)
 		return -1;
 	if (ms % (BUCKET_SLOT * 1000) != 0)
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected a multiple of 15 minutes", name);
+		return error_set_field(err, name,
+				       "expected a multiple of 15 minutes");
 	*ret = ms / 1000;
 	if (strlen(text) == strlen("2026-11-21"))
 		*ret = zone_from_local(zone, *ret);
 	if (*ret < 0 || *ret > DATETIME_MAX)
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected a time from 1970 to 2106", name);
+		return error_set_field(err, name,
+				       "expected a time from 1970 to 2106");
 	return 0;
 }
 
@@ -167,8 +172,8 @@ int parameter_read_bots(const struct url_params *params, enum bots_mode *ret,
 			return 0;
 		}
 	}
-	return text ? error_set(err, ERROR_INPUT,
-				"bots: expected exclude, include or only")
+	return text ? error_set_field(err, "bots",
+				      "expected exclude, include or only")
 		    : 0;
 }
 
@@ -180,6 +185,5 @@ int parameter_read_flag(const struct url_params *params, const char *name,
 	*ret = text && !strcmp(text, "true");
 	return !text || *ret || !strcmp(text, "false")
 		       ? 0
-		       : error_set(err, ERROR_INPUT,
-				   "%s: expected true or false", name);
+		       : error_set_field(err, name, "expected true or false");
 }

@@ -39,6 +39,11 @@ int check_path_code(const char *code, struct error *err);
 int parameter_check_once(const struct url_params *params,
 			 const struct url_param *param, struct error *err);
 
+/* Refuses what is wrong with two parameters: "code, link_id: give one of them"
+ * for code and link_id. */
+int parameters_refuse_both(const char *one, const char *other,
+			   struct error *err);
+
 /* Refuses a parameter that is unknown or given more than once.  `known` ends
  * with NULL. */
 int parameter_check_names(const struct url_params *params,

@@ -1,5 +1,40 @@
 #include "aggregator/api/problem.h"
 
+static void reply_fields(struct http_request *req, int status,
+			 const char *detail,
+			 const struct field_mistakes *mistakes)
+{
+	struct buf members = {0};
+
+	http_reply_problem_members(
+		req, status, detail,
+		field_mistakes_format(mistakes, "", &members));
+	buf_free(&members);
+}
+
+/* Names the field that is wrong, if it is one. */
+static void reply_wrong_field(struct http_request *req, int status,
+			      const struct error *err)
+{
+	struct field_mistakes mistakes = {0};
+
+	if (*err->field)
+		field_mistakes_add(&mistakes, err->field, err);
+	reply_fields(req, status, err->text, &mistakes);
+	field_mistakes_release(&mistakes);
+}
+
+void problem_reply_input(struct http_request *req, const struct error *err)
+{
+	reply_wrong_field(req, 400, err);
+}
+
+void problem_reply_mistakes(struct http_request *req,
+			    const struct field_mistakes *mistakes)
+{
+	reply_fields(req, 400, mistakes->first.text, mistakes);
+}
+
 void problem_reply(struct http_request *req, struct log *log,
 		   const struct error *err)
 {
@@ -7,9 +42,9 @@ void problem_reply(struct http_request *req, struct log *log,
 						  {NULL, NULL}};
 
 	if (err->code == ERROR_INPUT) {
-		http_reply_problem(req, 400, NULL, "%s", err->text);
+		problem_reply_input(req, err);
 	} else if (err->code == ERROR_NOT_OWNER) {
-		http_reply_problem(req, 403, NULL, "%s", err->text);
+		reply_wrong_field(req, 403, err);
 	} else if (err->code == ERROR_NOTFOUND) {
 		http_reply_problem(req, 404, NULL, "%s", err->text);
 	} else if (err->code == ERROR_EXHAUSTED) {

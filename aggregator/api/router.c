@@ -115,6 +115,7 @@ static bool slice_is(struct http_slice s, const char *text)
 static void job_free(struct query_job *job)
 {
 	buf_free(&job->call.body);
+	field_mistakes_release(&job->call.mistakes);
 	if (job->has_slot)
 		slots_give_back(job->router->questions, job->access.who.name);
 	free(job->if_none_match);
@@ -222,6 +223,8 @@ static void job_done(void *arg)
 
 	if (job->outcome < 0 && atomic_load(&job->task.cancelled))
 		problem_reply_soon(job->req, CLICKHOUSE_CANCELLED);
+	else if (job->outcome < 0 && job->call.mistakes.count)
+		problem_reply_mistakes(job->req, &job->call.mistakes);
 	else if (job->outcome < 0)
 		problem_reply(job->req, job->router->log, &job->err);
 	else if (job->call.status)

@@ -19,26 +19,15 @@ static int status_of_refusal(const struct error *err)
 	return err->code == ERROR_NOT_OWNER ? 403 : 400;
 }
 
-/* Returns the members of a problem, for as long as `members` stays as it is;
- * without memory there are none. */
-static const char *format_mistakes(const struct field_mistakes *mistakes,
-				   const char *within, struct buf *members)
-{
-	const char *text;
-
-	field_mistakes_put(mistakes, within, members);
-	text = buf_cstr(members);
-	return text ? text : "";
-}
-
 void api_reply_mistakes(struct http_request *req, const struct error *err,
 			const struct field_mistakes *mistakes,
 			const char *within)
 {
 	struct buf members = {0};
 
-	http_reply_problem_members(req, status_of_refusal(err), err->text,
-				   format_mistakes(mistakes, within, &members));
+	http_reply_problem_members(
+		req, status_of_refusal(err), err->text,
+		field_mistakes_format(mistakes, within, &members));
 	buf_free(&members);
 }
 
@@ -48,7 +37,7 @@ void api_refuse_line(struct running_batch *b, const struct error *err,
 	struct buf members = {0};
 
 	batch_refuse_fields(b, status_of_refusal(err), err->text,
-			    format_mistakes(mistakes, within, &members));
+			    field_mistakes_format(mistakes, within, &members));
 	buf_free(&members);
 }
 

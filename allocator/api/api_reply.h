@@ -6,9 +6,9 @@
 
 #include "allocator/api/api_context.h"
 #include "allocator/batch/batch.h"
-#include "allocator/link/field_mistakes.h"
 #include "allocator/link/link_view.h"
 #include "common/error.h"
+#include "common/field_mistakes.h"
 #include "common/http/http_server.h"
 
 /* 503 with Retry-After. */
@@ -20,7 +20,7 @@ void api_reply_failure(const struct api_context *api, struct http_request *req,
 		       const struct error *err);
 
 /* Answers 400 or 403 for a body that was refused, with all its mistakes.
- * `within`: see field_mistakes_put. */
+ * `within`: see field_mistakes_format. */
 void api_reply_mistakes(struct http_request *req, const struct error *err,
 			const struct field_mistakes *mistakes,
 			const char *within);

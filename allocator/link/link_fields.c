@@ -291,8 +291,8 @@ int link_fields_refuse_ttl(const struct linkstore *store, struct error *err)
 		buf_printf(&list, "%s%s", i ? ", " : "",
 			   linkstore_class(store, i)->name);
 	text = buf_cstr(&list);
-	error_set(err, ERROR_INPUT, "ttl: expected one of %s",
-		  text ? text : "those configured");
+	error_set_field(err, "ttl", "expected one of %s",
+			text ? text : "those configured");
 	buf_free(&list);
 	return -1;
 }
@@ -578,13 +578,8 @@ int link_fields_read(struct link_fields *fields, json_t *root,
 void link_fields_add_mistake(struct link_fields *fields,
 			     const struct error *err)
 {
-	size_t len = strcspn(err->text, ":");
-
-	for (size_t i = 0; err->code == ERROR_INPUT && i < KNOWN; i++)
-		if (strlen(known[i].name) == len &&
-		    !memcmp(known[i].name, err->text, len))
-			field_mistakes_add(&fields->mistakes, known[i].name,
-					   err);
+	if (err->code == ERROR_INPUT && *err->field)
+		field_mistakes_add(&fields->mistakes, err->field, err);
 }
 
 int link_fields_parse(struct http_slice text, json_t **ret_root,

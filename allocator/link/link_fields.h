@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "allocator/link/field_mistakes.h"
 #include "allocator/policy/url_policy.h"
 #include "common/error.h"
+#include "common/field_mistakes.h"
 #include "common/http/http_server.h"
 #include "linkstore/domains.h"
 #include "linkstore/linkstore.h"
@@ -103,8 +103,8 @@ int link_fields_read(struct link_fields *fields, json_t *root,
 		     const struct link_rules *rules, unsigned allowed,
 		     bool nullable, struct error *err);
 
-/* Adds to the mistakes an ERROR_INPUT whose text begins with a field's name and
- * a colon, as all of these do; another error is left alone. */
+/* Adds to the mistakes an ERROR_INPUT that names its field; another error is
+ * left alone. */
 void link_fields_add_mistake(struct link_fields *fields,
 			     const struct error *err);
 

@@ -15,12 +15,11 @@ static void check_kept(struct link_fields *f, const struct link_rules *rules)
 	struct error err = {0};
 
 	if ((f->given & FIELD_URL) && !*f->url) {
-		error_set(&err, ERROR_INPUT, "url: a link cannot be without");
+		error_set_field(&err, "url", "a link cannot be without");
 		link_fields_add_mistake(f, &err);
 	}
 	if ((f->given & FIELD_ACCOUNT) && !*f->account) {
-		error_set(&err, ERROR_INPUT,
-			  "account: a link cannot be without");
+		error_set_field(&err, "account", "a link cannot be without");
 		link_fields_add_mistake(f, &err);
 	}
 	if ((f->given & FIELD_TTL) && !f->ttl) {

@@ -40,8 +40,8 @@ static int refuse_domain(const struct link_fields *f, const struct domains *all,
 	const char *text = list_domains(&list, all, caller);
 
 	if (may_use_all_domains(caller))
-		error_set(err, ERROR_INPUT, "domain: expected one of %s",
-			  text ? text : "those configured");
+		error_set_field(err, "domain", "expected one of %s",
+				text ? text : "those configured");
 	else if (f->given & FIELD_DOMAIN)
 		error_set(err, ERROR_NOT_OWNER,
 			  "domain: '%s' is not for the account '%s', which may "
@@ -78,8 +78,8 @@ static int choose_domain(struct link_fields *f, const struct domains *all,
 		return check_not_paused(f->domain, err);
 	if (fallback)
 		return refuse_domain(f, all, caller, err);
-	return named ? error_set(err, ERROR_INPUT,
-				 "domain: leave it out, none is configured")
+	return named ? error_set_field(err, "domain",
+				       "leave it out, none is configured")
 		     : 0;
 }
 
@@ -98,8 +98,8 @@ link_place_find_domain(const struct link_fields *fields,
 	if (domains_default(domains))
 		refuse_domain(fields, domains, caller, err);
 	else
-		error_set(err, ERROR_INPUT,
-			  "domain: leave it out, none is configured");
+		error_set_field(err, "domain",
+				"leave it out, none is configured");
 	return NULL;
 }
 
@@ -143,8 +143,8 @@ static int refuse_space(const struct link_fields *f,
 	const char *text = list_spaces(&list, store, caller);
 
 	if (may_use_all_spaces(caller))
-		error_set(err, ERROR_INPUT, "space: expected one of %s",
-			  text ? text : "those configured");
+		error_set_field(err, "space", "expected one of %s",
+				text ? text : "those configured");
 	else if (f->given & FIELD_SPACE)
 		error_set(err, ERROR_NOT_OWNER,
 			  "space: '%.64s' is not for this API key, which may "
@@ -163,32 +163,30 @@ static int refuse_space(const struct link_fields *f,
 static int refuse_no_space(const struct link_fields *f, struct error *err)
 {
 	if (*f->code)
-		return error_set(err, ERROR_INPUT,
-				 "code: cannot be chosen here: there is no "
-				 "space for aliases%s%s",
-				 f->domain ? " under the domain " : "",
-				 f->domain ? f->domain->name : "");
-	return error_set(err, ERROR_INPUT,
-			 "domain: no space is allowed under %s",
-			 f->domain ? f->domain->name : "it");
+		return error_set_field(err, "code",
+				       "cannot be chosen here: there is no "
+				       "space for aliases%s%s",
+				       f->domain ? " under the domain " : "",
+				       f->domain ? f->domain->name : "");
+	return error_set_field(err, "domain", "no space is allowed under %s",
+			       f->domain ? f->domain->name : "it");
 }
 
 /* Checks whether the space, which the caller may use, can make such a link. */
 static int check_space(const struct link_fields *f, struct error *err)
 {
 	if (f->domain && !domains_allow(f->domain, f->space->name))
-		return error_set(err, ERROR_INPUT,
-				 "space: %s is not allowed under the domain %s",
-				 f->space->name, f->domain->name);
+		return error_set_field(err, "space",
+				       "%s is not allowed under the domain %s",
+				       f->space->name, f->domain->name);
 	if (*f->code && f->space->strategy != LINK_ALIAS)
-		return error_set(err, ERROR_INPUT,
-				 "code: codes of space %s are not chosen; "
-				 "leave out code or space",
-				 f->space->name);
+		return error_set_field(err, "code",
+				       "codes of space %s are not chosen; "
+				       "leave out code or space",
+				       f->space->name);
 	if (!*f->code && f->space->strategy == LINK_ALIAS)
-		return error_set(err, ERROR_INPUT,
-				 "code: is required in space %s",
-				 f->space->name);
+		return error_set_field(err, "code", "is required in space %s",
+				       f->space->name);
 	return 0;
 }
 

@@ -29,7 +29,7 @@ static void check_required(struct link_fields *f,
 
 	if (!*f->url &&
 	    !(f->mistakes.count && f->given & (FIELD_URL | FIELD_TARGETS))) {
-		error_set(&err, ERROR_INPUT, "url: is required");
+		error_set_field(&err, "url", "is required");
 		link_fields_add_mistake(f, &err);
 	}
 	if (!f->ttl && !(f->given & FIELD_TTL))

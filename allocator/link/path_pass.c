@@ -10,11 +10,12 @@ static int check_url_takes_path(const char *url, const char *name,
 {
 	if (!*url || uri_takes_path(url, strlen(url)))
 		return 0;
-	return error_set(err, ERROR_INPUT,
-			 "pass_path: %s has neither a host nor a path that "
-			 "begins with a slash, so that a visitor would choose "
-			 "where it leads: '%.80s'",
-			 name, url);
+	return error_set_field(
+		err, "pass_path",
+		"%s has neither a host nor a path that "
+		"begins with a slash, so that a visitor would choose "
+		"where it leads: '%.80s'",
+		name, url);
 }
 
 int path_pass_check(const Shortloop__Link *link, struct error *err)

@@ -75,6 +75,7 @@ static int add_query_param(struct url_params *params, struct http_slice pair,
 	if (decode_new(key, &param->key, err) < 0)
 		return -1;
 	if (decode_new(value, &param->value, err) < 0) {
+		error_wrap_field(err, param->key);
 		free(param->key);
 		return -1;
 	}

@@ -21,7 +21,8 @@ struct url_params {
 
 /*
  * Splits "a=1&b=x%20y" ('+' is a space).  A bad escape, a NUL byte or more than
- * 64 parameters is ERROR_INPUT.  Free with url_params_free, also on failure.
+ * 64 parameters is ERROR_INPUT, which names the parameter if its value is the
+ * mistake.  Free with url_params_free, also on failure.
  */
 int url_params_parse(struct url_params *params, struct http_slice query,
 		     struct error *err);

@@ -125,8 +125,7 @@ int export_cursor_parse(const struct export_question *q, const char *text,
 		take_place(place, len, &cursor);
 	/* Zeroes never make sense. */
 	if (!makes_sense(q, &cursor))
-		return error_set(err, ERROR_INPUT,
-				 "cursor: not one of an export");
+		return error_set_field(err, "cursor", "not one of an export");
 	*ret = cursor;
 	return 0;
 }
@@ -214,12 +213,12 @@ static int check_names(const struct url_params *params, struct error *err)
 		const char *key = params->items[i].key;
 
 		if (!is_known(key))
-			return error_set(
-				err, ERROR_INPUT,
-				"%.40s: no such parameter; known "
+			return error_set_field(
+				err, key,
+				"no such parameter; known "
 				"here: code, link_id, account, owner, url, "
-				"visitor, from, to, limit, format, cursor",
-				key);
+				"visitor, from, to, limit, format, "
+				"cursor");
 		if (parameter_check_once(params, &params->items[i], err) < 0)
 			return -1;
 	}
@@ -237,9 +236,9 @@ static int read_number(const char *name, const char *text, uint64_t most,
 	*ret = strtoull(text, &end, 10);
 	if (!isdigit((unsigned char)*text) || *end || errno || !*ret ||
 	    *ret > most)
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected a number from 1 to %" PRIu64,
-				 name, most);
+		return error_set_field(err, name,
+				       "expected a number from 1 to %" PRIu64,
+				       most);
 	return 0;
 }
 
@@ -258,10 +257,10 @@ static int read_name(const struct url_params *params, const char *name,
 	if (len <= KEY_LISTED_NAME_MAX)
 		unseen_find(text, len, UNSEEN_INVALID | UNSEEN_CONTROL, &kind);
 	if (len > KEY_LISTED_NAME_MAX || kind != UNSEEN_NONE)
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected at most %d bytes of UTF-8 "
-				 "without control characters",
-				 name, KEY_LISTED_NAME_MAX);
+		return error_set_field(err, name,
+				       "expected at most %d bytes of UTF-8 "
+				       "without control characters",
+				       KEY_LISTED_NAME_MAX);
 	strcpy(ret, text);
 	return 0;
 }
@@ -279,15 +278,17 @@ static int read_which(struct export_question *q,
 		return -1;
 	if ((code != NULL) + (q->has_account || q->has_owner) +
 		    (q->link_id != 0) >
-	    1)
-		return error_set(err, ERROR_INPUT,
-				 "code, link_id, account or owner: give one of "
-				 "them");
+	    1) {
+		error_set(err, ERROR_INPUT,
+			  "code, link_id, account or owner: give one of "
+			  "them");
+		return error_name_field(err, code ? "code" : "link_id");
+	}
 	if (code && !code_is_valid(code))
-		return error_set(err, ERROR_INPUT,
-				 "code: expected 1 to %d letters, digits, '_' "
-				 "or '-'",
-				 CODE_MAX);
+		return error_set_field(err, "code",
+				       "expected 1 to %d letters, digits, '_' "
+				       "or '-'",
+				       CODE_MAX);
 	if (code)
 		strcpy(q->code, code);
 	return 0;
@@ -304,10 +305,11 @@ static int read_url(struct export_question *q, const char *text,
 		return 0;
 	if (len > FILTER_URL_MAX ||
 	    (!url_digest_is(text, len) && !memchr(text, ':', len)))
-		return error_set(err, ERROR_INPUT,
-				 "url: expected a URL of up to %d bytes, or "
-				 "the digest of one: 32 hexadecimal digits",
-				 FILTER_URL_MAX);
+		return error_set_field(
+			err, "url",
+			"expected a URL of up to %d bytes, or "
+			"the digest of one: 32 hexadecimal digits",
+			FILTER_URL_MAX);
 	if (url_digest_is(text, len))
 		buf_puts(&digest, text);
 	else
@@ -329,10 +331,10 @@ static int read_visitor(struct export_question *q, const char *text,
 	if (strlen(text) != EXPORT_VISITOR_TEXT - 1 ||
 	    strspn(text, "0123456789abcdefABCDEF") != EXPORT_VISITOR_TEXT - 1 ||
 	    strspn(text, "0") == EXPORT_VISITOR_TEXT - 1)
-		return error_set(err, ERROR_INPUT,
-				 "visitor: expected %d hexadecimal digits, not "
-				 "all of them 0",
-				 EXPORT_VISITOR_TEXT - 1);
+		return error_set_field(err, "visitor",
+				       "expected %d hexadecimal digits, not "
+				       "all of them 0",
+				       EXPORT_VISITOR_TEXT - 1);
 	for (size_t i = 0; i < EXPORT_VISITOR_TEXT; i++)
 		q->visitor[i] = (char)tolower((unsigned char)text[i]);
 	return 0;
@@ -347,8 +349,8 @@ static int read_times(struct export_question *q,
 				err) < 0)
 		return -1;
 	if (q->to_ms >= 0 && q->from_ms >= q->to_ms)
-		return error_set(err, ERROR_INPUT,
-				 "from: expected a time before `to`");
+		return error_set_field(err, "from",
+				       "expected a time before `to`");
 	return 0;
 }
 
@@ -359,8 +361,7 @@ static int read_format(struct export_question *q, const char *text,
 		return 0;
 	q->format = strcmp(text, "csv") == 0 ? EXPORT_CSV : EXPORT_NDJSON;
 	if (q->format == EXPORT_NDJSON && strcmp(text, "ndjson") != 0)
-		return error_set(err, ERROR_INPUT,
-				 "format: expected ndjson or csv");
+		return error_set_field(err, "format", "expected ndjson or csv");
 	return 0;
 }
 

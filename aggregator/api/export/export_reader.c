@@ -105,9 +105,9 @@ static int find_link(struct export_reader *r, struct call *call,
 	if (status < 0)
 		return -1;
 	if (q->has_cursor && link.link_id != before)
-		return error_set(err, ERROR_INPUT,
-				 "cursor: the code %s has another link by now",
-				 q->code);
+		return error_set_field(err, "cursor",
+				       "the code %s has another link by now",
+				       q->code);
 	r->scan.links.ids = malloc(sizeof(*r->scan.links.ids));
 	if (!r->scan.links.ids)
 		return error_set_nomem(err);

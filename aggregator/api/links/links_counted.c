@@ -147,13 +147,14 @@ static int leave_hours(const struct call *call, struct links_query *q,
 		       struct error *err)
 {
 	*err = (struct error){0};
-	if (q->from >= 0 || q->to >= 0)
-		return error_set(
-			err, ERROR_INPUT,
-			"from, to: single clicks of the parts of a day would "
-			"have to be counted, and they are more than %" PRId64
-			" (setting raw_rows_max): give whole days of UTC",
-			call->config->aggregator.raw_rows_max);
+	if (q->from >= 0 || q->to >= 0) {
+		error_set(err, ERROR_INPUT,
+			  "from, to: single clicks of the parts of a day would "
+			  "have to be counted, and they are more than %" PRId64
+			  " (setting raw_rows_max): give whole days of UTC",
+			  call->config->aggregator.raw_rows_max);
+		return error_name_field(err, "from");
+	}
 	q->range.tail_to = q->range.tail_from;
 	return 0;
 }

@@ -195,7 +195,7 @@ int links_cursor_parse(const struct links_query *q, const char *text,
 	if (len == PLACE_BYTES)
 		place = place_of(bytes);
 	if (len != PLACE_BYTES || !is_of(q, &place))
-		return error_set(err, ERROR_INPUT, "cursor: not one of links");
+		return error_set_field(err, "cursor", "not one of links");
 	*ret = place;
 	return 0;
 }
@@ -227,8 +227,8 @@ static int unknown_parameter(const char *key, struct error *err)
 	for (size_t i = 0; i < OTHER_COUNT; i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
 				      i ? ", " : "", other_names[i]);
-	return error_set(err, ERROR_INPUT,
-			 "%.40s: no such parameter; known here: %s", key, list);
+	return error_set_field(err, key, "no such parameter; known here: %s",
+			       list);
 }
 
 static int check_names(const struct url_params *params, struct error *err)
@@ -275,7 +275,7 @@ static int read_host(struct links_query *q, const char *value,
 	char text[DOMAIN_TEXT_MAX];
 
 	if (listed_domain_normalise(value, text, err) < 0)
-		return error_wrap(err, "url_host");
+		return error_wrap_field(err, "url_host");
 	q->filters[LINKS_HOST] = strdup(text);
 	return q->filters[LINKS_HOST] ? 0 : error_set_nomem(err);
 }
@@ -288,24 +288,22 @@ static int read_filter(struct links_query *q, enum links_filter filter,
 	enum unseen kind;
 
 	if (len > TEXT_MAX || (!len && !may_be_empty(filter)))
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected 1 to %d bytes of text", name,
-				 TEXT_MAX);
+		return error_set_field(
+			err, name, "expected 1 to %d bytes of text", TEXT_MAX);
 	unseen_find(value, len, UNSEEN_INVALID | UNSEEN_CONTROL, &kind);
 	if (kind != UNSEEN_NONE)
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected UTF-8 without control "
-				 "characters",
-				 name);
+		return error_set_field(err, name,
+				       "expected UTF-8 without control "
+				       "characters");
 	if (filter == LINKS_STATE && !is_state_name(value))
-		return error_set(err, ERROR_INPUT,
-				 "state: expected live, paused, blocked, "
-				 "deleted, expired or reclaimed");
+		return error_set_field(err, "state",
+				       "expected live, paused, blocked, "
+				       "deleted, expired or reclaimed");
 	if (filter == LINKS_HOST)
 		return read_host(q, value, err);
 	if (filter == LINKS_CODE && strspn(value, CODE_SYMBOLS) != len)
-		return error_set(err, ERROR_INPUT,
-				 "code: expected letters, digits, '_' or '-'");
+		return error_set_field(err, "code",
+				       "expected letters, digits, '_' or '-'");
 	q->filters[filter] = strdup(value);
 	return q->filters[filter] ? 0 : error_set_nomem(err);
 }
@@ -337,9 +335,9 @@ static int read_times(struct links_query *q, const struct url_params *params,
 	    read_creation(params, "created_to", &q->created_to, err) < 0)
 		return -1;
 	if (q->created_to >= 0 && q->created_from >= q->created_to)
-		return error_set(err, ERROR_INPUT,
-				 "created_from: expected a time before "
-				 "`created_to`");
+		return error_set_field(err, "created_from",
+				       "expected a time before "
+				       "`created_to`");
 	return 0;
 }
 
@@ -358,13 +356,12 @@ static int read_sort(struct links_query *q, const struct url_params *params,
 	while (text && i < 3 && strcmp(names[i], text) != 0)
 		i++;
 	if (i == 3)
-		return error_set(err, ERROR_INPUT,
-				 "sort: expected created, clicks or ends");
+		return error_set_field(err, "sort",
+				       "expected created, clicks or ends");
 	q->sort = (enum links_sort)i;
 	q->ascending = order && !strcmp(order, "asc");
 	if (order && !q->ascending && strcmp(order, "desc") != 0)
-		return error_set(err, ERROR_INPUT,
-				 "order: expected asc or desc");
+		return error_set_field(err, "order", "expected asc or desc");
 	return 0;
 }
 
@@ -381,14 +378,14 @@ static int read_range(struct links_query *q, const struct url_params *params,
 		return 0;
 	zone = zone_load(settings->zoneinfo, name ? name : "UTC", err);
 	if (!zone)
-		return error_wrap(err, "tz");
+		return error_wrap_field(err, "tz");
 	if (parameter_read_slot(params, "from", zone, &q->from, err) == 0 &&
 	    parameter_read_slot(params, "to", zone, &q->to, err) == 0)
 		status = 0;
 	zone_free(zone);
 	if (status == 0 && q->to >= 0 && q->from >= q->to)
-		return error_set(err, ERROR_INPUT,
-				 "from: expected a time before `to`");
+		return error_set_field(err, "from",
+				       "expected a time before `to`");
 	return status;
 }
 
@@ -405,15 +402,14 @@ static int read_clicks(struct links_query *q, const struct url_params *params,
 		return -1;
 	if (q->sort == LINKS_SORT_CLICKS && url_param_get(params, "clicks") &&
 	    !q->has_clicks)
-		return error_set(err, ERROR_INPUT,
-				 "clicks: expected true with sort=clicks");
+		return error_set_field(err, "clicks",
+				       "expected true with sort=clicks");
 	q->has_clicks |= q->sort == LINKS_SORT_CLICKS;
 	for (size_t i = 0; !q->has_clicks && i < 4; i++)
 		if (url_param_get(params, of_clicks[i]))
-			return error_set(err, ERROR_INPUT,
-					 "%s: expected with clicks=true or "
-					 "sort=clicks only",
-					 of_clicks[i]);
+			return error_set_field(err, of_clicks[i],
+					       "expected with clicks=true or "
+					       "sort=clicks only");
 	return parameter_read_bots(params, &q->bots, err) < 0
 		       ? -1
 		       : read_range(q, params, settings, err);

@@ -52,10 +52,10 @@ static int check_text(const char *name, const char *text, struct error *err)
 			    &kind);
 	if (!text || (kind == UNSEEN_NONE && strlen(text) <= TEXT_MAX))
 		return 0;
-	return error_set(err, ERROR_INPUT,
-			 "%s: expected at most %d bytes of UTF-8 without "
-			 "control characters",
-			 name, TEXT_MAX);
+	return error_set_field(err, name,
+			       "expected at most %d bytes of UTF-8 without "
+			       "control characters",
+			       TEXT_MAX);
 }
 
 static int read_query(struct values_query *q, const struct call *call,
@@ -68,16 +68,15 @@ static int read_query(struct values_query *q, const struct call *call,
 		return -1;
 	q->kind = find_kind(url_param_get(params, "of"));
 	if (!q->kind)
-		return error_set(err, ERROR_INPUT,
-				 "of: expected tag, owner, campaign or domain");
+		return error_set_field(
+			err, "of", "expected tag, owner, campaign or domain");
 	q->text = url_param_get(params, "q");
 	q->account = url_param_get(params, "account");
 	if (check_text("q", q->text, err) < 0 ||
 	    check_text("account", q->account, err) < 0)
 		return -1;
 	if (q->kind->of_account &&
-	    access_check_owner(call->access, q->account != NULL, "of=owner",
-			       err) < 0)
+	    access_check_owner(call->access, q->account != NULL, "of", err) < 0)
 		return -1;
 	return parameter_read_limit(params, call->config->aggregator.groups_max,
 				    &q->limit, err);

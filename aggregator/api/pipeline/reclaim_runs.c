@@ -83,8 +83,8 @@ static int read_cursor(struct runs_query *q, const char *text,
 		q->before_ms = (int64_t)cursor_take_number(&at, 8);
 	if (len <= 8 || q->before_ms < 0 || q->before_ms > NEWEST_MS ||
 	    !space_is_valid((const char *)at, len - 8))
-		return error_set(err, ERROR_INPUT,
-				 "cursor: not one of reclaim-runs");
+		return error_set_field(err, "cursor",
+				       "not one of reclaim-runs");
 	memcpy(q->before_space, at, len - 8);
 	return 0;
 }
@@ -105,10 +105,10 @@ static int read_query(struct runs_query *q, const struct call *call,
 		goto out;
 	space = url_param_get(&params, "space");
 	if (space && !space_is_valid(space, strlen(space))) {
-		error_set(err, ERROR_INPUT,
-			  "space: expected 1 to %d letters, digits, '_', '.' "
-			  "or '-'",
-			  SPACE_MAX);
+		error_set_field(err, "space",
+				"expected 1 to %d letters, digits, '_', '.' "
+				"or '-'",
+				SPACE_MAX);
 		goto out;
 	}
 	snprintf(q->space, sizeof(q->space), "%s", space ? space : "");

@@ -168,9 +168,9 @@ static int check_range(struct question *q, struct error *err)
 	if (question_take_whole(q, HOUR, HOURS, err) < 0)
 		return -1;
 	if (q->to - q->from > RECONCILE_HOURS_MAX * HOUR)
-		return error_set(err, ERROR_INPUT,
-				 "from: expected at most %d hours before `to`",
-				 RECONCILE_HOURS_MAX);
+		return error_set_field(err, "from",
+				       "expected at most %d hours before `to`",
+				       RECONCILE_HOURS_MAX);
 	return 0;
 }
 

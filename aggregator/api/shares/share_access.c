@@ -25,6 +25,16 @@ static bool takes_one(const struct filter *f)
 	return !f->except && !memchr(f->values.data, '\n', f->values.len);
 }
 
+static int refuse_filter(enum error_code code, const char *name,
+			 const char *why, struct error *err)
+{
+	char member[sizeof(err->field)];
+
+	snprintf(member, sizeof(member), "filters.%s", name);
+	error_set(err, code, "filters: %s: %s", name, why);
+	return error_name_field(err, member);
+}
+
 /* --- making --------------------------------------------------------------- */
 
 static int add_owner(struct share *share, const char *owner, struct error *err)
@@ -64,14 +74,15 @@ static int add_filter_owners(struct share *share, const struct access *maker,
 			 line);
 		whose.owner = name;
 		if (!is_owner_name(name))
-			return error_set(err, ERROR_INPUT,
-					 "filters: owner: expected names of "
-					 "owners");
-		if (!access_sees_link(maker, &whose))
-			return error_set(err, ERROR_NOT_OWNER,
-					 "filters: owner: this key does not "
-					 "read the links of '%.100s'",
-					 name);
+			return refuse_filter(ERROR_INPUT, "owner",
+					     "expected names of owners", err);
+		if (!access_sees_link(maker, &whose)) {
+			error_set(err, ERROR_NOT_OWNER,
+				  "filters: owner: this key does not read the "
+				  "links of '%.100s'",
+				  name);
+			return error_name_field(err, "filters.owner");
+		}
 		if (add_owner(share, name, err) < 0)
 			return -1;
 	}
@@ -87,9 +98,10 @@ static int begin_owners(struct share *share, const struct access *maker,
 	int status = read_filter(share, "owner", &f, err);
 
 	if (status == 0 && f.count && !*share->account)
-		status = error_set(err, ERROR_INPUT,
-				   "filters: owner: an owner belongs to an "
-				   "account: expected one account beside it");
+		status = refuse_filter(ERROR_INPUT, "owner",
+				       "an owner belongs to an account: "
+				       "expected one account beside it",
+				       err);
 	else if (status == 0 && f.count && !f.items[0].except)
 		status = add_filter_owners(share, maker, &f.items[0], err);
 	else
@@ -111,9 +123,10 @@ static int begin_account(struct share *share, const struct access *maker,
 	if (status < 0)
 		goto out;
 	if (own && account && !filter_takes(account, own))
-		status = error_set(err, ERROR_NOT_OWNER,
-				   "filters: account: this key reads the links "
-				   "of its own account only");
+		status = refuse_filter(ERROR_NOT_OWNER, "account",
+				       "this key reads the links of its own "
+				       "account only",
+				       err);
 	else if (own)
 		snprintf(share->account, sizeof(share->account), "%s", own);
 	else if (account && takes_one(account) &&

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,15 +15,33 @@
 
 static int expect_value(const char *name, const char *what, struct error *err)
 {
-	return error_set(err, ERROR_INPUT, "%.40s: expected %s", name, what);
+	return error_set_field(err, name, "expected %s", what);
 }
 
-static int check_members(json_t *body, struct error *err)
+/* Reads a part of the body.  ERROR_INPUT is a mistake in the member that it
+ * names; other parts are read all the same. */
+typedef int part_fn(const json_t *body, int64_t now, struct share_request *to,
+		    struct error *err);
+
+/* Keeps a mistake.  Returns -1 for any other error. */
+static int keep_mistake(struct share_request *to, const struct error *why,
+			struct error *err)
+{
+	if (why->code == ERROR_INPUT) {
+		field_mistakes_add(&to->mistakes, why->field, why);
+		return 0;
+	}
+	*err = *why;
+	return -1;
+}
+
+static void check_members(json_t *body, struct share_request *to)
 {
 	static const char *const known[] = {
 		"code",	     "link_id",	   "filters",  "from", "to",
 		"last_days", "expires_at", "password", NULL};
 	const char *const *at;
+	struct error why = {0};
 	const char *name;
 	json_t *value;
 
@@ -30,14 +49,14 @@ static int check_members(json_t *body, struct error *err)
 	{
 		for (at = known; *at && strcmp(*at, name) != 0; at++)
 			;
-		if (!*at)
-			return error_set(err, ERROR_INPUT,
-					 "%.40s: no such member; known here: "
-					 "code, link_id, filters, from, to, "
-					 "last_days, expires_at, password",
-					 name);
+		if (*at)
+			continue;
+		error_set_field(&why, name,
+				"no such member; known here: code, link_id, "
+				"filters, from, to, last_days, expires_at, "
+				"password");
+		field_mistakes_add(&to->mistakes, why.field, &why);
 	}
-	return 0;
 }
 
 /* Returns 1 if the member is there, as a text, 0 if it is not. */
@@ -55,27 +74,49 @@ static int take_text(const json_t *body, const char *name, const char **ret,
 
 /* --- the link, or the filters --------------------------------------------- */
 
-static int read_link(const json_t *body, struct share *to, struct error *err)
+static int read_code(const json_t *body, int64_t now, struct share_request *to,
+		     struct error *err)
 {
-	const char *code, *id;
-	char *end;
+	const char *code;
 
-	if (take_text(body, "code", &code, err) < 0 ||
-	    take_text(body, "link_id", &id, err) < 0)
+	(void)now;
+	if (take_text(body, "code", &code, err) < 0)
 		return -1;
 	if (code && !code_is_valid(code))
 		return expect_value("code",
 				    "1 to 64 letters, digits, '_' or '-'", err);
 	if (code)
-		strcpy(to->code, code);
+		strcpy(to->share.code, code);
+	return 0;
+}
+
+static int read_link_id(const json_t *body, int64_t now,
+			struct share_request *to, struct error *err)
+{
+	uint64_t *ret = &to->share.link_id;
+	const char *id;
+	char *end;
+
+	(void)now;
+	if (take_text(body, "link_id", &id, err) < 0)
+		return -1;
 	if (!id)
 		return 0;
 	errno = 0;
-	to->link_id = strtoull(id, &end, 10);
-	if (!isdigit((unsigned char)*id) || *end || errno || !to->link_id)
+	*ret = strtoull(id, &end, 10);
+	if (!isdigit((unsigned char)*id) || *end || errno || !*ret)
 		return expect_value("link_id",
 				    "a positive whole number, as a text", err);
 	return 0;
+}
+
+/* Names the filter in the error: `filters.country`. */
+static int name_filter(const char *name, struct error *err)
+{
+	char member[sizeof(err->field)];
+
+	snprintf(member, sizeof(member), "filters.%s", name);
+	return error_name_field(err, member);
 }
 
 static int check_filter(const char *name, const json_t *values,
@@ -84,29 +125,50 @@ static int check_filter(const char *name, const json_t *values,
 	const struct dimension *d = dimension_find_filter(name);
 	const char *text = json_string_value(values);
 	struct filters one = {0};
-	int status;
+	int status = -1;
 
 	if (!d)
-		return error_set(err, ERROR_INPUT,
-				 "filters: %.40s is no dimension to filter by",
-				 name);
-	if (!text)
-		return error_set(err, ERROR_INPUT,
-				 "filters: %s: expected a text of values, as "
-				 "in a query",
-				 name);
-	status = filters_add(&one, d, text, err);
+		error_set(err, ERROR_INPUT,
+			  "filters: %.40s is no dimension to filter by", name);
+	else if (!text)
+		error_set(err, ERROR_INPUT,
+			  "filters: %s: expected a text of values, as in a "
+			  "query",
+			  name);
+	else if (filters_add(&one, d, text, err) < 0)
+		error_wrap(err, "filters");
+	else
+		status = 0;
 	filters_release(&one);
-	return status < 0 ? error_wrap(err, "filters") : 0;
+	return status < 0 ? name_filter(name, err) : 0;
 }
 
-static int read_filters(const json_t *body, struct share *to, struct error *err)
+/* Keeps the mistake of each filter by itself. */
+static int check_filters(json_t *filters, struct share_request *to,
+			 struct error *err)
 {
-	json_t *filters = json_object_get(body, "filters"), *values;
 	const char *name;
+	json_t *values;
 
-	to->filters = json_object();
-	if (!to->filters)
+	json_object_foreach(filters, name, values)
+	{
+		struct error why = {0};
+
+		if (check_filter(name, values, &why) < 0 &&
+		    keep_mistake(to, &why, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_filters(const json_t *body, int64_t now,
+			struct share_request *to, struct error *err)
+{
+	json_t *filters = json_object_get(body, "filters");
+
+	(void)now;
+	to->share.filters = json_object();
+	if (!to->share.filters)
 		return error_set_nomem(err);
 	if (!filters || json_is_null(filters))
 		return 0;
@@ -114,28 +176,32 @@ static int read_filters(const json_t *body, struct share *to, struct error *err)
 	    json_object_size(filters) > SHARE_FILTERS_MAX)
 		return expect_value("filters",
 				    "an object of up to 8 dimensions", err);
-	json_object_foreach(filters, name, values)
-	{
-		if (check_filter(name, values, err) < 0)
-			return -1;
-	}
-	json_decref(to->filters);
-	to->filters = json_incref(filters);
-	return 0;
+	json_decref(to->share.filters);
+	to->share.filters = json_incref(filters);
+	return check_filters(filters, to, err);
 }
 
-static int check_subject(const json_t *body, const struct share *share,
-			 struct error *err)
+static bool is_given(const json_t *body, const char *name)
 {
-	const json_t *filters = json_object_get(body, "filters");
-	int given = (*share->code != '\0') + (share->link_id != 0) +
-		    json_is_object(filters);
+	const json_t *value = json_object_get(body, name);
 
+	return value && !json_is_null(value);
+}
+
+static int check_subject(const json_t *body, int64_t now,
+			 struct share_request *to, struct error *err)
+{
+	int given = is_given(body, "code") + is_given(body, "link_id") +
+		    is_given(body, "filters");
+
+	(void)now;
+	(void)to;
 	if (given == 1)
 		return 0;
-	return error_set(err, ERROR_INPUT,
-			 "code, link_id, filters: give one of them ({} are "
-			 "filters that take everything)");
+	error_set(err, ERROR_INPUT,
+		  "code, link_id, filters: give one of them ({} are filters "
+		  "that take everything)");
+	return error_name_field(err, "code");
 }
 
 /* --- the range and the end ------------------------------------------------ */
@@ -163,50 +229,70 @@ static int read_bound(const json_t *body, const char *name, int64_t *ret,
 	return 0;
 }
 
-static int read_range(const json_t *body, struct share *to, struct error *err)
+static int read_from(const json_t *body, int64_t now, struct share_request *to,
+		     struct error *err)
+{
+	(void)now;
+	return read_bound(body, "from", &to->share.from, err);
+}
+
+/* Comes after read_from. */
+static int read_to(const json_t *body, int64_t now, struct share_request *to,
+		   struct error *err)
+{
+	struct share *share = &to->share;
+
+	(void)now;
+	if (read_bound(body, "to", &share->to, err) < 0)
+		return -1;
+	if (share->from >= 0 && share->to >= 0 && share->from >= share->to)
+		return expect_value("from", "a time before `to`", err);
+	return 0;
+}
+
+static int read_last_days(const json_t *body, int64_t now,
+			  struct share_request *to, struct error *err)
 {
 	const json_t *days = json_object_get(body, "last_days");
 
-	if (read_bound(body, "from", &to->from, err) < 0 ||
-	    read_bound(body, "to", &to->to, err) < 0)
-		return -1;
-	if (to->from >= 0 && to->to >= 0 && to->from >= to->to)
-		return expect_value("from", "a time before `to`", err);
-	if (!days || json_is_null(days))
+	(void)now;
+	if (!is_given(body, "last_days"))
 		return 0;
 	if (!json_is_integer(days) || json_integer_value(days) < 1 ||
 	    json_integer_value(days) > SHARE_DAYS_MAX)
 		return expect_value("last_days", "a number from 1 to 3660",
 				    err);
-	to->last_days = json_integer_value(days);
-	if (to->from >= 0 || to->to >= 0)
-		return error_set(err, ERROR_INPUT,
-				 "last_days: give either this, or from and to");
+	to->share.last_days = json_integer_value(days);
+	if (is_given(body, "from") || is_given(body, "to"))
+		return error_set_field(err, "last_days",
+				       "give either this, or from and to");
 	return 0;
 }
 
-static int read_end(const json_t *body, int64_t now, struct share *to,
+static int read_end(const json_t *body, int64_t now, struct share_request *to,
 		    struct error *err)
 {
+	int64_t *ret = &to->share.expires_at;
 	const char *text;
 
 	if (take_text(body, "expires_at", &text, err) < 0)
 		return -1;
 	if (!text)
 		return 0;
-	if (parameter_parse_time("expires_at", text, &to->expires_at, err) < 0)
+	if (parameter_parse_time("expires_at", text, ret, err) < 0)
 		return -1;
-	if (to->expires_at <= now || to->expires_at / 1000 > DATETIME_MAX)
+	if (*ret <= now || *ret / 1000 > DATETIME_MAX)
 		return expect_value("expires_at", "a time from now on to 2106",
 				    err);
 	return 0;
 }
 
-static int read_password(const json_t *body, struct share_request *to,
-			 struct error *err)
+static int read_password(const json_t *body, int64_t now,
+			 struct share_request *to, struct error *err)
 {
 	const char *text;
 
+	(void)now;
 	if (take_text(body, "password", &text, err) < 0)
 		return -1;
 	if (!text)
@@ -218,11 +304,31 @@ static int read_password(const json_t *body, struct share_request *to,
 	return 0;
 }
 
+/* -------------------------------------------------------------------------- */
+
+static part_fn *const parts[] = {
+	read_code, read_link_id,   read_filters, check_subject, read_from,
+	read_to,   read_last_days, read_end,	 read_password,
+};
+
+static int read_parts(const json_t *body, int64_t now, struct share_request *to,
+		      struct error *err)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct error why = {0};
+
+		if (parts[i](body, now, to, &why) < 0 &&
+		    keep_mistake(to, &why, err) < 0)
+			return -1;
+	}
+	return field_mistakes_result(&to->mistakes, err);
+}
+
 int share_request_parse(struct share_request *ret, struct http_slice body,
 			int64_t now, struct error *err)
 {
 	json_t *members;
-	int status = -1;
+	int status;
 
 	*ret = (struct share_request){0};
 	if (body.len > SHARE_BODY_MAX)
@@ -231,18 +337,14 @@ int share_request_parse(struct share_request *ret, struct http_slice body,
 				 SHARE_BODY_MAX);
 	members = json_loadb(body.len ? body.data : "", body.len,
 			     JSON_REJECT_DUPLICATES, NULL);
-	if (!json_is_object(members))
-		error_set(err, ERROR_INPUT,
-			  "the body: expected a JSON object without a member "
-			  "twice");
-	else if (check_members(members, err) == 0 &&
-		 read_link(members, &ret->share, err) == 0 &&
-		 read_filters(members, &ret->share, err) == 0 &&
-		 check_subject(members, &ret->share, err) == 0 &&
-		 read_range(members, &ret->share, err) == 0 &&
-		 read_end(members, now, &ret->share, err) == 0 &&
-		 read_password(members, ret, err) == 0)
-		status = 0;
+	if (json_is_object(members)) {
+		check_members(members, ret);
+		status = read_parts(members, now, ret, err);
+	} else {
+		status = error_set(err, ERROR_INPUT,
+				   "the body: expected a JSON object without a "
+				   "member twice");
+	}
 	json_decref(members);
 	return status;
 }
@@ -250,5 +352,6 @@ int share_request_parse(struct share_request *ret, struct http_slice body,
 void share_request_release(struct share_request *r)
 {
 	share_release(&r->share);
+	field_mistakes_release(&r->mistakes);
 	sodium_memzero(r->password, sizeof(r->password));
 }

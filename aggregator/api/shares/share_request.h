@@ -7,6 +7,7 @@
 #include "aggregator/api/share.h"
 #include "aggregator/api/shares/share_token.h"
 #include "common/error.h"
+#include "common/field_mistakes.h"
 #include "common/http/http_server.h"
 
 enum {
@@ -19,10 +20,12 @@ struct share_request {
 	 * nothing else is set. */
 	struct share share;
 	char password[SHARE_PASSWORD_MAX + 1]; /* "": none */
+	struct field_mistakes mistakes;	       /* all of a refused body */
 };
 
-/* `now`: ms since 1970; the end has to be later.  ERROR_INPUT begins with the
- * member's name.  Release also after a failure. */
+/* `now`: ms since 1970; the end has to be later.  ERROR_INPUT is the
+ * first mistake, and names its member; `mistakes` has all, unless the body is
+ * no object.  Release also after a failure. */
 int share_request_parse(struct share_request *ret, struct http_slice body,
 			int64_t now, struct error *err);
 void share_request_release(struct share_request *r);

@@ -142,6 +142,8 @@ int route_share(struct call *call, struct error *err)
 		status = call_now(call, &now, err);
 	if (status == 0)
 		status = share_request_parse(&request, call->sent, now, err);
+	call->mistakes = request.mistakes;
+	request.mistakes = (struct field_mistakes){0};
 	if (status == 0)
 		status = make_share(call, &request, err);
 	share_request_release(&request);
@@ -205,8 +207,8 @@ static int read_cursor(struct share_page *page, const char *text,
 	if (status < 0)
 		return -1;
 	if (len != 8 + SHARE_ID_MAX - 1)
-		return error_set(err, ERROR_INPUT,
-				 "cursor: expected one that an answer gave");
+		return error_set_field(err, "cursor",
+				       "expected one that an answer gave");
 	page->after.created_at =
 		(int64_t)(cursor_take_number(&at, 8) & INT64_MAX);
 	memcpy(page->after.id, at, SHARE_ID_MAX - 1);
@@ -246,8 +248,8 @@ static int read_account(const struct url_params *params,
 	if (access_check_all(caller, "it lists the shares of this", err) < 0)
 		return -1;
 	if (!key_line_name_is_valid(name))
-		return error_set(err, ERROR_INPUT,
-				 "account: expected the name of an account");
+		return error_set_field(err, "account",
+				       "expected the name of an account");
 	page->account = name;
 	return 0;
 }

@@ -150,7 +150,7 @@ static int prepare_buckets(struct call *call, const struct question *q,
 				   err);
 
 	if (status < 0)
-		return error_wrap(err, "interval");
+		return error_wrap_field(err, "interval");
 	a->data = calloc(a->buckets.count, sizeof(*a->data));
 	return a->data ? 0 : error_set_nomem(err);
 }

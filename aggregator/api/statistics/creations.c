@@ -370,7 +370,7 @@ static int cut_range(struct call *call, const struct question *q,
 				     q->to, most, err);
 	}
 	if (status < 0)
-		return error_wrap(err, "interval");
+		return error_wrap_field(err, "interval");
 	a->data = calloc(a->buckets.count, sizeof(*a->data));
 	return a->data ? 0 : error_set_nomem(err);
 }

@@ -17,9 +17,9 @@ static int check_verdict(const char *value, struct error *err)
 	for (size_t i = 0; i < sizeof(verdicts) / sizeof(verdicts[0]); i++)
 		if (!strcmp(value, verdicts[i]))
 			return 0;
-	return error_set(err, ERROR_INPUT,
-			 "verdict: expected human, bot, prefetch, preview, "
-			 "monitor or scanner");
+	return error_set_field(err, "verdict",
+			       "expected human, bot, prefetch, preview, "
+			       "monitor or scanner");
 }
 
 /* Replaces a URL, from `from` on, by its digest. */
@@ -31,9 +31,9 @@ static int name_url(struct buf *values, size_t from, struct error *err)
 	if (!len || url_digest_is(values->data + from, len))
 		return 0;
 	if (!memchr(values->data + from, ':', len))
-		return error_set(err, ERROR_INPUT,
-				 "url: expected a URL, or the digest of one: "
-				 "32 hexadecimal digits");
+		return error_set_field(err, "url",
+				       "expected a URL, or the digest of one: "
+				       "32 hexadecimal digits");
 	url_digest_put(&digest, values->data + from, len);
 	values->len = from;
 	buf_append(values, digest.data, digest.len);
@@ -54,13 +54,11 @@ static int end_value(struct filter *f, size_t from, size_t count,
 	if (!text)
 		return error_set_nomem(err);
 	if (f->values.len - from > most)
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected values of up to %zu bytes", name,
-				 most);
+		return error_set_field(
+			err, name, "expected values of up to %zu bytes", most);
 	if (count > FILTER_VALUES_MAX)
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected up to %d values", name,
-				 FILTER_VALUES_MAX);
+		return error_set_field(err, name, "expected up to %d values",
+				       FILTER_VALUES_MAX);
 	if (is_url)
 		return name_url(&f->values, from, err);
 	return strcmp(name, "verdict") ? 0 : check_verdict(text + from, err);
@@ -79,14 +77,12 @@ static int read_values(struct filter *f, const char *text, struct error *err)
 			continue;
 		}
 		if (*text == '\\' && !*++text)
-			return error_set(err, ERROR_INPUT,
-					 "%s: expected something after the "
-					 "backslash",
-					 f->dimension->name);
+			return error_set_field(err, f->dimension->name,
+					       "expected something after the "
+					       "backslash");
 		if (*text == '\n')
-			return error_set(err, ERROR_INPUT,
-					 "%s: expected values of one line",
-					 f->dimension->name);
+			return error_set_field(err, f->dimension->name,
+					       "expected values of one line");
 		buf_putc(&f->values, *text);
 	}
 	return end_value(f, from, count, err);
@@ -98,9 +94,9 @@ int filters_add(struct filters *f, const struct dimension *dimension,
 	struct filter *one;
 
 	if (f->count == FILTERS_MAX)
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected up to %d filters",
-				 dimension->name, FILTERS_MAX);
+		return error_set_field(err, dimension->name,
+				       "expected up to %d filters",
+				       FILTERS_MAX);
 	one = &f->items[f->count++];
 	*one = (struct filter){.dimension = dimension, .except = *text == '-'};
 	return read_values(one, text + one->except, err);

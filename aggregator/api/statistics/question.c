@@ -56,9 +56,9 @@ static int unknown_parameter(const char *key, unsigned known, struct error *err)
 					      "%s%s", n ? ", " : "",
 					      parameters[i].name);
 	}
-	return error_set(
-		err, ERROR_INPUT, "%.40s: no such parameter; known here: %s%s",
-		key, n ? list : "none",
+	return error_set_field(
+		err, key, "no such parameter; known here: %s%s",
+		n ? list : "none",
 		known & ASK_FILTER ? ", and dimensions to filter by" : "");
 }
 
@@ -89,13 +89,12 @@ static int read_link(struct question_reader *r, struct error *err)
 	char *end;
 
 	if (code && id)
-		return error_set(err, ERROR_INPUT,
-				 "code, link_id: give one of them");
+		return parameters_refuse_both("code", "link_id", err);
 	if (code && !code_is_valid(code))
-		return error_set(err, ERROR_INPUT,
-				 "code: expected 1 to %d letters, digits, '_' "
-				 "or '-'",
-				 CODE_MAX);
+		return error_set_field(err, "code",
+				       "expected 1 to %d letters, digits, '_' "
+				       "or '-'",
+				       CODE_MAX);
 	if (code)
 		strcpy(r->q->code, code);
 	if (!id)
@@ -103,8 +102,8 @@ static int read_link(struct question_reader *r, struct error *err)
 	errno = 0;
 	r->q->link_id = strtoull(id, &end, 10);
 	if (!isdigit((unsigned char)*id) || *end || errno || !r->q->link_id)
-		return error_set(err, ERROR_INPUT,
-				 "link_id: expected a positive whole number");
+		return error_set_field(err, "link_id",
+				       "expected a positive whole number");
 	return 0;
 }
 
@@ -113,7 +112,7 @@ static int read_zone(struct question_reader *r, struct error *err)
 	const char *name = url_param_get(r->params, "tz");
 
 	r->q->zone = zone_load(r->settings->zoneinfo, name ? name : "UTC", err);
-	return r->q->zone ? 0 : error_wrap(err, "tz");
+	return r->q->zone ? 0 : error_wrap_field(err, "tz");
 }
 
 /* Reads the default end: that of the present quarter of an hour. */
@@ -134,12 +133,12 @@ static int read_period(struct question_reader *r, const char *text,
 	struct question *q = r->q;
 
 	if (url_param_get(r->params, "from") || url_param_get(r->params, "to"))
-		return error_set(err, ERROR_INPUT,
-				 "period: give it, or from and to");
+		return error_set_field(err, "period",
+				       "give it, or from and to");
 	if (!period_parse(text, &q->period))
-		return error_set(err, ERROR_INPUT,
-				 "period: expected today, 7d, 30d, month, year "
-				 "or all");
+		return error_set_field(err, "period",
+				       "expected today, 7d, 30d, month, year "
+				       "or all");
 	if (read_end(r, &q->to, err) < 0)
 		return -1;
 	q->has_from = q->has_to = true;
@@ -169,8 +168,8 @@ static int read_range(struct question_reader *r, struct error *err)
 	if (q->from < 0)
 		q->from = 0;
 	if (q->from >= q->to)
-		return error_set(err, ERROR_INPUT,
-				 "from: expected a time before `to`");
+		return error_set_field(err, "from",
+				       "expected a time before `to`");
 	return 0;
 }
 
@@ -183,10 +182,9 @@ int question_take_whole(struct question *q, int64_t unit, int64_t units,
 		q->from = q->to > units * unit ? q->to - units * unit : 0;
 	if (q->from % unit == 0 && q->to % unit == 0)
 		return 0;
-	return error_set(err, ERROR_INPUT,
-			 "%s: expected the start of %s of UTC",
-			 q->to % unit ? "to" : "from",
-			 unit == CIVIL_DAY ? "a day" : "an hour");
+	return error_set_field(err, q->to % unit ? "to" : "from",
+			       "expected the start of %s of UTC",
+			       unit == CIVIL_DAY ? "a day" : "an hour");
 }
 
 static int read_interval(struct question_reader *r, struct error *err)
@@ -200,10 +198,10 @@ static int read_interval(struct question_reader *r, struct error *err)
 		return 0;
 	}
 	if (text && !bucket_interval_parse(text, &r->q->interval))
-		return error_set(err, ERROR_INPUT,
-				 "interval: expected 15m, hour, day, week%s",
-				 r->known & ASK_CREATIONS ? ", month or total"
-							  : " or month");
+		return error_set_field(
+			err, "interval", "expected 15m, hour, day, week%s",
+			r->known & ASK_CREATIONS ? ", month or total"
+						 : " or month");
 	return 0;
 }
 
@@ -221,8 +219,7 @@ static int unknown_dimension(const struct question_reader *r, const char *name,
 	for (size_t i = 0; i < count; i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
 				      n ? ", " : "", all[i].name);
-	return error_set(err, ERROR_INPUT, "%s: expected %s of %s", name,
-			 number, list);
+	return error_set_field(err, name, "expected %s of %s", number, list);
 }
 
 static const struct dimension *find_group(const struct question_reader *r,
@@ -256,19 +253,19 @@ static int read_group(struct question_reader *r, struct error *err)
 		const struct dimension *d;
 
 		if (q->group_by_count == GROUPS_BY_MAX)
-			return error_set(err, ERROR_INPUT,
-					 "group_by: expected at most %d "
-					 "dimensions",
-					 GROUPS_BY_MAX);
+			return error_set_field(err, "group_by",
+					       "expected at most %d "
+					       "dimensions",
+					       GROUPS_BY_MAX);
 		d = next_group(r, &text);
 		if (!d || (q->group_by_count && creations))
 			return unknown_dimension(
 				r, "group_by", creations ? "one" : "one or two",
 				err);
 		if (q->group_by_count && d == q->group_by[0])
-			return error_set(err, ERROR_INPUT,
-					 "group_by: expected two different "
-					 "dimensions");
+			return error_set_field(err, "group_by",
+					       "expected two different "
+					       "dimensions");
 		q->group_by[q->group_by_count++] = d;
 	}
 	return 0;
@@ -289,23 +286,22 @@ static int read_breakdowns(struct question_reader *r, struct error *err)
 	struct question *q = r->q;
 
 	if (text && q->group_by_count)
-		return error_set(err, ERROR_INPUT,
-				 "breakdowns, group_by: give one of them");
+		return parameters_refuse_both("breakdowns", "group_by", err);
 	while (text) {
 		const struct dimension *d = next_group(r, &text);
 
 		if (!d)
 			return unknown_dimension(r, "breakdowns", "some", err);
 		if (has_breakdown(q, d))
-			return error_set(err, ERROR_INPUT,
-					 "breakdowns: expected each dimension "
-					 "once, and found %s twice",
-					 d->name);
+			return error_set_field(err, "breakdowns",
+					       "expected each dimension "
+					       "once, and found %s twice",
+					       d->name);
 		if (q->breakdown_count == BREAKDOWNS_MAX)
-			return error_set(err, ERROR_INPUT,
-					 "breakdowns: expected at most %d "
-					 "dimensions",
-					 BREAKDOWNS_MAX);
+			return error_set_field(err, "breakdowns",
+					       "expected at most %d "
+					       "dimensions",
+					       BREAKDOWNS_MAX);
 		q->breakdowns[q->breakdown_count++] = d;
 	}
 	return 0;
@@ -318,11 +314,11 @@ static int read_compare(struct question_reader *r, struct error *err)
 	if (!text)
 		return 0;
 	if (!comparison_parse(text, &r->q->compare))
-		return error_set(err, ERROR_INPUT,
-				 "compare: expected previous or year");
+		return error_set_field(err, "compare",
+				       "expected previous or year");
 	if (r->q->period == PERIOD_ALL)
-		return error_set(err, ERROR_INPUT,
-				 "compare: nothing is before period=all");
+		return error_set_field(err, "compare",
+				       "nothing is before period=all");
 	return 0;
 }
 
@@ -332,14 +328,13 @@ static int read_format(struct question_reader *r, struct error *err)
 
 	r->q->csv = text && !strcmp(text, "csv");
 	if (text && !r->q->csv && strcmp(text, "json") != 0)
-		return error_set(err, ERROR_INPUT,
-				 "format: expected json or csv");
+		return error_set_field(err, "format", "expected json or csv");
 	if (r->q->csv && r->q->breakdown_count)
-		return error_set(err, ERROR_INPUT,
-				 "format: a CSV has no breakdowns");
+		return error_set_field(err, "format",
+				       "a CSV has no breakdowns");
 	if (r->q->csv && r->q->compare)
-		return error_set(err, ERROR_INPUT,
-				 "format: a CSV has no comparison");
+		return error_set_field(err, "format",
+				       "a CSV has no comparison");
 	return 0;
 }
 
@@ -349,8 +344,8 @@ static int read_sort(struct question_reader *r, struct error *err)
 
 	r->q->by_growth = text && !strcmp(text, "growth");
 	if (text && !r->q->by_growth && strcmp(text, "clicks") != 0)
-		return error_set(err, ERROR_INPUT,
-				 "sort: expected clicks or growth");
+		return error_set_field(err, "sort",
+				       "expected clicks or growth");
 	return 0;
 }
 
@@ -370,8 +365,7 @@ static int read_filters(struct question_reader *r, struct error *err)
 	if (!url_param_get(params, "verdict"))
 		return 0;
 	if (url_param_get(params, "bots"))
-		return error_set(err, ERROR_INPUT,
-				 "bots, verdict: give one of them");
+		return parameters_refuse_both("bots", "verdict", err);
 	r->q->bots = BOTS_INCLUDE;
 	return 0;
 }

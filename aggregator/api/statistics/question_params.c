@@ -124,12 +124,12 @@ int question_params_refuse(const struct call *call, const char *instead,
 			   struct error *err)
 {
 	*err = (struct error){0};
-	return error_set(
-		err, ERROR_INPUT,
-		"from, to: clicks of this range would have to be looked at "
-		"one by one, and they are more than %" PRId64
-		" (setting raw_rows_max): ask for a shorter range, or %s",
-		call->config->aggregator.raw_rows_max, instead);
+	error_set(err, ERROR_INPUT,
+		  "from, to: clicks of this range would have to be looked at "
+		  "one by one, and they are more than %" PRId64
+		  " (setting raw_rows_max): ask for a shorter range, or %s",
+		  call->config->aggregator.raw_rows_max, instead);
+	return error_name_field(err, "from");
 }
 
 void question_params_explain(const struct call *call, struct error *err)

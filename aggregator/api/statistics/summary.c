@@ -156,8 +156,7 @@ static int read_question(struct call *call, struct question *ret,
 	if (shared_question_parse(ret, call, known, err) < 0)
 		return -1;
 	if (!*ret->code && !ret->link_id)
-		return error_set(err, ERROR_INPUT,
-				 "code, link_id: give one of them");
+		return parameters_refuse_both("code", "link_id", err);
 	return shared_question_check_whole(call, err);
 }
 

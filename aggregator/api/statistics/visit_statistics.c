@@ -320,11 +320,13 @@ static int check_range(struct call *call, struct question *q, struct error *err)
 	if (clamp_start(call, q, err) < 0)
 		return -1;
 	if ((q->to - q->from) / CIVIL_DAY >
-	    call->config->aggregator.buckets_max)
-		return error_set(err, ERROR_INPUT,
-				 "from, to: more than %" PRId64
-				 " days (setting buckets_max)",
-				 call->config->aggregator.buckets_max);
+	    call->config->aggregator.buckets_max) {
+		error_set(err, ERROR_INPUT,
+			  "from, to: more than %" PRId64
+			  " days (setting buckets_max)",
+			  call->config->aggregator.buckets_max);
+		return error_name_field(err, "from");
+	}
 	return 0;
 }
 
@@ -335,8 +337,7 @@ static int read_question(struct call *call, struct question *q,
 		    q, call, ASK_LINK | ASK_RANGE | ASK_FORMAT, DAYS, err) < 0)
 		return -1;
 	if (!*q->code && !q->link_id)
-		return error_set(err, ERROR_INPUT,
-				 "code, link_id: give one of them");
+		return parameters_refuse_both("code", "link_id", err);
 	if (shared_question_check_link(call, err) < 0)
 		return -1;
 	if (check_range(call, q, err) < 0)

@@ -9,9 +9,10 @@ int whole_days_keep(struct copied_days *days, const struct question *q,
 
 	if (!copied_days_keep_whole(days, q->from, q->to, at))
 		return 0;
-	return error_set(err, ERROR_INPUT,
-			 "from, to: single clicks are kept from %s on (setting "
-			 "raw_days). Of older days there are %s of whole UTC "
-			 "days",
-			 rfc3339_format(days->rows_from * 1000, text), what);
+	error_set(err, ERROR_INPUT,
+		  "from, to: single clicks are kept from %s on (setting "
+		  "raw_days). Of older days there are %s of whole UTC "
+		  "days",
+		  rfc3339_format(days->rows_from * 1000, text), what);
+	return error_name_field(err, "from");
 }

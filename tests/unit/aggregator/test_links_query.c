@@ -100,7 +100,7 @@ static void a_bad_value_is_told_by_its_name(void **state)
 {
 	(void)state;
 	assert_refused("q=", "q: expected 1 to");
-	assert_refused("q=%00", "query string: a NUL");
+	assert_refused("q=%00", "query string: q: a NUL");
 	assert_refused("q=a%0Ab", "q: expected UTF-8");
 	assert_refused("owner=%FF", "owner: expected UTF-8");
 	assert_refused("tag=", "tag: ");

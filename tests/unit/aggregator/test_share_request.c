@@ -96,11 +96,38 @@ static void a_mistake_names_its_member(void **state)
 
 		assert_int_equal(parse_text(cases[i].body, &r, &err), -1);
 		assert_int_equal(err.code, ERROR_INPUT);
+		assert_int_equal(!*err.field, !r.mistakes.count);
 		if (strncmp(err.text, cases[i].begins,
 			    strlen(cases[i].begins)) != 0)
 			fail_msg("%s: %s", cases[i].body, err.text);
 		share_request_release(&r);
 	}
+}
+
+static void all_mistakes_are_kept(void **state)
+{
+	static const char body[] =
+		"{\"filters\":{\"link\":\"1\",\"tag\":\"a\",\"city\":7},"
+		"\"nothing\":1,\"code\":\"\",\"to\":\"x\",\"last_days\":0}";
+	struct share_request r;
+	struct error err = {0};
+	struct buf members = {0};
+	const char *text;
+
+	(void)state;
+	assert_int_equal(parse_text(body, &r, &err), -1);
+	assert_string_equal(err.field, "nothing");
+	assert_int_equal(r.mistakes.count, 7);
+	text = field_mistakes_format(&r.mistakes, "", &members);
+	assert_memory_equal(text, ",\"field\":\"nothing\",\"errors\":[", 29);
+	assert_non_null(
+		strstr(text, "{\"field\":\"code\",\"detail\":\"code: "));
+	assert_non_null(strstr(text, "{\"field\":\"filters.link\","));
+	assert_non_null(strstr(text, "{\"field\":\"filters.city\","));
+	assert_non_null(strstr(text, "{\"field\":\"to\","));
+	assert_non_null(strstr(text, "{\"field\":\"last_days\","));
+	buf_free(&members);
+	share_request_release(&r);
 }
 
 static void check_range(const char *body, int64_t from, int64_t to)
@@ -272,6 +299,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_link_or_filters_are_read),
 		cmocka_unit_test(a_mistake_names_its_member),
+		cmocka_unit_test(all_mistakes_are_kept),
 		cmocka_unit_test(a_range_is_fixed_or_ends_with_today),
 		cmocka_unit_test(a_token_leads_to_its_share_alone),
 		cmocka_unit_test(other_text_is_no_token),

@@ -48,7 +48,7 @@ static void all_mistakes_of_a_patch_are_named(void **state)
 					  "\"account\":null,\"owner\":null}",
 					  &err),
 			 -1);
-	field_mistakes_put(&patch.fields.mistakes, "patch.", &text);
+	field_mistakes_format(&patch.fields.mistakes, "patch.", &text);
 	assert_string_equal(
 		buf_cstr(&text),
 		",\"field\":\"patch.url\",\"errors\":["

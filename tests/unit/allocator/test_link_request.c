@@ -29,7 +29,7 @@ static void assert_mistakes(const char *body, const char *expected)
 	struct buf text = {0};
 
 	assert_int_equal(parse_link_body(&request, body, &err), -1);
-	field_mistakes_put(&request.fields.mistakes, "", &text);
+	field_mistakes_format(&request.fields.mistakes, "", &text);
 	assert_string_equal(text.len ? buf_cstr(&text) : "", expected);
 	buf_free(&text);
 	link_request_release(&request);

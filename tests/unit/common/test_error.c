@@ -122,6 +122,35 @@ static void what_is_for_operators_is_kept_from_others(void **state)
 	assert_string_equal(error_outside(&err), "too long");
 }
 
+static void a_wrong_field_is_named_until_another_error(void **state)
+{
+	struct error err = {0};
+	char name[100];
+
+	(void)state;
+	assert_int_equal(error_set_field(&err, "tz", "no zone '%s'", "Mars"),
+			 -1);
+	assert_int_equal(err.code, ERROR_INPUT);
+	assert_string_equal(err.field, "tz");
+	assert_string_equal(err.text, "tz: no zone 'Mars'");
+	error_wrap(&err, "line %d", 7);
+	assert_string_equal(err.field, "tz");
+	assert_int_equal(error_name_field(&err, "filters.tz"), -1);
+	assert_string_equal(err.field, "filters.tz");
+	assert_string_equal(err.text, "line 7: tz: no zone 'Mars'");
+	error_set(&err, ERROR_INPUT, "empty");
+	assert_string_equal(err.field, "");
+	assert_int_equal(error_wrap_field(&err, "limit"), -1);
+	assert_string_equal(err.field, "limit");
+	assert_string_equal(err.text, "limit: empty");
+	memset(name, 'n', sizeof(name));
+	name[62] = '\xc3';
+	name[99] = '\0';
+	error_set_field(&err, name, "unknown");
+	assert_int_equal(strlen(err.field), sizeof(err.field) - 1);
+	assert_int_equal(err.field[62], '?');
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +161,7 @@ int main(void)
 		cmocka_unit_test(a_character_is_not_cut_in_two),
 		cmocka_unit_test(every_code_has_its_exit_status),
 		cmocka_unit_test(what_is_for_operators_is_kept_from_others),
+		cmocka_unit_test(a_wrong_field_is_named_until_another_error),
 	};
 
 	return cmocka_run_group_tests_name("error", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "allocator/link/field_mistakes.h"
+#include "common/field_mistakes.h"
 
 #include <string.h>
 
@@ -40,13 +40,13 @@ static void put_name(struct buf *out, const char *within, const char *field)
 	buf_free(&name);
 }
 
-void field_mistakes_put(const struct field_mistakes *m, const char *within,
-			struct buf *out)
+const char *field_mistakes_format(const struct field_mistakes *m,
+				  const char *within, struct buf *out)
 {
-	const char *at = m->texts.data;
+	const char *at = m->texts.data, *members;
 
 	if (!m->count || m->texts.failed)
-		return;
+		return "";
 	buf_putc(out, ',');
 	put_name(out, within, at);
 	buf_puts(out, ",\"errors\":[");
@@ -60,6 +60,8 @@ void field_mistakes_put(const struct field_mistakes *m, const char *within,
 		buf_putc(out, '}');
 	}
 	buf_putc(out, ']');
+	members = buf_cstr(out);
+	return members ? members : "";
 }
 
 void field_mistakes_release(struct field_mistakes *m)

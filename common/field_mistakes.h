@@ -4,8 +4,8 @@
  *
  * Zeroed, it has none.
  */
-#ifndef ALLOCATOR_LINK_FIELD_MISTAKES_H
-#define ALLOCATOR_LINK_FIELD_MISTAKES_H
+#ifndef COMMON_FIELD_MISTAKES_H
+#define COMMON_FIELD_MISTAKES_H
 
 #include <stddef.h>
 
@@ -29,12 +29,13 @@ void field_mistakes_add(struct field_mistakes *m, const char *field,
 int field_mistakes_result(const struct field_mistakes *m, struct error *err);
 
 /*
- * Appends the members "field" and "errors" of a problem, each after a comma;
- * nothing without mistakes.  `within` is put before the name of each field:
- * "patch." or "".
+ * Writes the members "field" and "errors" of a problem, each after a comma, for
+ * as long as `out`, which is empty, stays as it is.  `within` is put before the
+ * name of each field: "patch." or "".  Without mistakes, or memory, there are
+ * none: "".
  */
-void field_mistakes_put(const struct field_mistakes *m, const char *within,
-			struct buf *out);
+const char *field_mistakes_format(const struct field_mistakes *m,
+				  const char *within, struct buf *out);
 
 void field_mistakes_release(struct field_mistakes *m);
 
