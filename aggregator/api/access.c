@@ -85,11 +85,13 @@ int access_check_admin(const struct access *a, struct error *err)
 			 "this is for keys with the role 'admin' only");
 }
 
-int access_check_visitors(const struct access *a, struct error *err)
+int access_check_visitors(const struct access *a, const char *parameter,
+			  struct error *err)
 {
 	if (key_may(key_of(a), KEY_READS_VISITORS, NULL))
 		return 0;
 	error_set(err, ERROR_NOT_OWNER,
-		  "visitor: this API key does not have the role 'visitors'");
-	return error_name_field(err, "visitor");
+		  "%s: this API key does not have the role 'visitors'",
+		  parameter);
+	return error_name_field(err, parameter);
 }

@@ -73,8 +73,10 @@ int access_check_owner(const struct access *a, bool named, const char *what,
  * ERROR_NOT_OWNER: only the role `admin` may. */
 int access_check_admin(const struct access *a, struct error *err);
 
-/* Checks whether the caller may see the clicks of one visitor, of the links
- * that it sees.  ERROR_NOT_OWNER: only the role `visitors` may. */
-int access_check_visitors(const struct access *a, struct error *err);
+/* Checks whether the caller may tell visitors apart in the clicks of the links
+ * that it sees.  ERROR_NOT_OWNER: only the role `visitors` may; it names
+ * `parameter`, which asks for that. */
+int access_check_visitors(const struct access *a, const char *parameter,
+			  struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
--- @dimensions@: toString(continent),
+-- @more_columns@: toString(continent),
 -- @of_links@: AND link_id IN (SELECT arrayJoin(CAST('[1,2]', 'Array(UInt64)')))
 -- @of_url@: AND url_digest = toFixedString(unhex({url:String}), 16)
 -- @of_visitor@: AND unique_identity = toFixedString(unhex({visitor:String}), 20)
@@ -8,7 +8,7 @@ SELECT toUnixTimestamp64Milli(ts), link_id, event_id, code, domain, account, own
     campaign,
     if(empty(tags), '[]', toJSONString(arrayMap(x -> toValidUTF8(x), tags))), outcome, status,
     verdict, country, city, device_class, os_family, ua_family, language, channel,
-    referrer_host, referrer_site, edge, @dimensions@ partition, offset, epoch, topic
+    referrer_host, referrer_site, edge, @more_columns@ partition, offset, epoch, topic
 FROM clicks
 WHERE
   -- include: aggregator/sql/parts/exported_rows.sql

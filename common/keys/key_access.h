@@ -8,7 +8,8 @@
  *	create			of none			of its account
  *
  * The role visitors, beside read or read-own, widens none of it: of the links
- * that the key reads it tells the clicks of one visitor.  Admins have it.
+ * that the key reads it tells the clicks of one visitor, cookies and traces.
+ * Admins have it.
  *
  * With owners= each of them is narrowed to the links of these owners in its
  * account.  An owner belongs to an account: the same name in another account is
@@ -46,7 +47,8 @@ enum key_deed {
 	/* Actions on many links. */
 	KEY_READS_ALL,	/* data about the links of all accounts; the ledger */
 	KEY_READS_RUNS, /* data about the installation itself */
-	/* The clicks of one visitor, of the links that the key reads. */
+	/* The clicks of one visitor, cookies and trace ids, of the links that
+	 * the key reads. */
 	KEY_READS_VISITORS,
 };
 #define KEY_DEEDS (KEY_READS_VISITORS + 1)

@@ -17,10 +17,15 @@
 #define TIME_MAX_MS (DATETIME_MAX * CLOCK_SECOND)
 
 static const char *const names[] = {
-	"code", "link_id", "account", "owner",	"url",	  "visitor",
-	"from", "to",	   "limit",   "format", "cursor",
+	"code", "link_id", "account", "owner", "url",	 "visitor",
+	"also", "from",	   "to",      "limit", "format", "cursor",
 };
 #define NAME_COUNT (sizeof(names) / sizeof(*names))
+
+const char *const export_also_names[EXPORT_ALSO_COUNT] = {
+	[EXPORT_COOKIES] = "cookies",
+	[EXPORT_TRACE_ID] = "trace_id",
+};
 
 /* --- cursors -----------------------------------------------------------------
  *
@@ -72,11 +77,11 @@ static void put_question(struct buf *out, const struct export_question *q)
 {
 	buf_printf(out,
 		   "export 1 %zu:%s %" PRIu64
-		   " %d:%zu:%s %d:%zu:%s %s %s %" PRId64 " %" PRId64,
+		   " %d:%zu:%s %d:%zu:%s %s %s %u %" PRId64 " %" PRId64,
 		   strlen(q->code), q->code, q->link_id, q->has_account,
 		   strlen(q->account), q->account, q->has_owner,
-		   strlen(q->owner), q->owner, q->url, q->visitor, q->from_ms,
-		   q->to_ms);
+		   strlen(q->owner), q->owner, q->url, q->visitor, q->also,
+		   q->from_ms, q->to_ms);
 }
 
 void export_cursor_put(struct buf *out, const struct export_question *q,
@@ -217,7 +222,7 @@ static int check_names(const struct url_params *params, struct error *err)
 				err, key,
 				"no such parameter; known "
 				"here: code, link_id, account, owner, url, "
-				"visitor, from, to, limit, format, "
+				"visitor, also, from, to, limit, format, "
 				"cursor");
 		if (parameter_check_once(params, &params->items[i], err) < 0)
 			return -1;
@@ -340,6 +345,33 @@ static int read_visitor(struct export_question *q, const char *text,
 	return 0;
 }
 
+static int find_also(const char *name, size_t len)
+{
+	for (int i = 0; i < EXPORT_ALSO_COUNT; i++)
+		if (strlen(export_also_names[i]) == len &&
+		    !memcmp(export_also_names[i], name, len))
+			return i;
+	return -1;
+}
+
+static int read_also(struct export_question *q, const char *text,
+		     struct error *err)
+{
+	size_t len;
+	int found;
+
+	for (; text; text = text[len] ? text + len + 1 : NULL) {
+		len = strcspn(text, ",");
+		found = find_also(text, len);
+		if (found < 0 || q->also & 1U << found)
+			return error_set_field(err, "also",
+					       "expected cookies, trace_id, or "
+					       "both with a comma between");
+		q->also |= 1U << found;
+	}
+	return 0;
+}
+
 static int read_times(struct export_question *q,
 		      const struct url_params *params, struct error *err)
 {
@@ -377,6 +409,7 @@ int export_question_parse(struct export_question *q, struct http_slice query,
 	    check_names(&params, err) < 0 || read_which(q, &params, err) < 0 ||
 	    read_url(q, url_param_get(&params, "url"), err) < 0 ||
 	    read_visitor(q, url_param_get(&params, "visitor"), err) < 0 ||
+	    read_also(q, url_param_get(&params, "also"), err) < 0 ||
 	    read_times(q, &params, err) < 0 ||
 	    read_number("limit", url_param_get(&params, "limit"),
 			EXPORT_LIMIT_MAX, &q->limit, err) < 0 ||

@@ -21,6 +21,15 @@
 /* A visitor's identity in hexadecimal, as `aggregator forget` takes it. */
 #define EXPORT_VISITOR_TEXT (2 * 20 + 1)
 
+/* Columns that tell one visitor from another: an export has those that it asks
+ * for, behind all others. */
+enum {
+	EXPORT_COOKIES,
+	EXPORT_TRACE_ID,
+	EXPORT_ALSO_COUNT
+};
+extern const char *const export_also_names[EXPORT_ALSO_COUNT];
+
 /*
  * The rows of `clicks` that an export has: fixed when it begins, so that rows
  * that arrive meanwhile do not change it.  A row belongs to it if its time is
@@ -82,6 +91,7 @@ struct export_question {
 	char account[KEY_LISTED_NAME_MAX + 1], owner[KEY_LISTED_NAME_MAX + 1];
 	char url[URL_DIGEST_TEXT];	   /* a digest; "": any URL */
 	char visitor[EXPORT_VISITOR_TEXT]; /* digits; "": any visitor */
+	unsigned also;			   /* a bit for each of EXPORT_... */
 	int64_t from_ms, to_ms;		   /* -1: not given */
 	uint64_t limit;			   /* 0: all */
 	enum export_format format;

@@ -137,6 +137,17 @@ static int find_links(struct export_reader *r, struct call *call,
 		(size_t)call->config->aggregator.export_links_max, err);
 }
 
+/* Checks whether the key may tell visitors apart, if the question does. */
+static int check_rights(const struct export_reader *r, struct error *err)
+{
+	const struct export_question *q = &r->question;
+
+	if (*q->visitor &&
+	    access_check_visitors(&r->access, "visitor", err) < 0)
+		return -1;
+	return q->also ? access_check_visitors(&r->access, "also", err) : 0;
+}
+
 static int prepare_export(struct export_reader *r, struct call *call,
 			  struct error *err)
 {
@@ -148,8 +159,10 @@ static int prepare_export(struct export_reader *r, struct call *call,
 	if (export_question_parse(
 		    q, (struct http_slice){r->query, strlen(r->query)},
 		    r->likes, err) < 0 ||
-	    (*q->visitor && access_check_visitors(&r->access, err) < 0) ||
-	    find_range(r, call, err) < 0 || find_links(r, call, err) < 0)
+	    check_rights(r, err) < 0)
+		return -1;
+	r->scan.also = q->also;
+	if (find_range(r, call, err) < 0 || find_links(r, call, err) < 0)
 		return -1;
 	export_scan_start(&r->scan, q->has_cursor ? &q->cursor.after : NULL);
 	r->prepared = true;

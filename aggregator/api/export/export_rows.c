@@ -44,6 +44,19 @@ static const struct fixed_column {
 } fixed[] = {COLUMNS(IS_COLUMN)};
 #define FIXED_COUNT (sizeof(fixed) / sizeof(*fixed))
 
+/* A JSON object has text of UTF-8 only. */
+#define COOKIES                                                                \
+	"toJSONString(mapApply((k, v) -> (toValidUTF8(k), toValidUTF8(v)), "   \
+	"cookies))"
+
+static const struct also_column {
+	enum export_kind kind;
+	const char *expression;
+} also_columns[EXPORT_ALSO_COUNT] = {
+	[EXPORT_COOKIES] = {KIND_JSON, COOKIES},
+	[EXPORT_TRACE_ID] = {KIND_TEXT, "trace_id"},
+};
+
 /* The fields of a row's place, in addition to its first two columns. */
 enum {
 	FIELD_PARTITION,
@@ -75,7 +88,7 @@ static void add_column(struct export_columns *to, const char *name, char letter,
 	to->kinds[to->count++] = kind;
 }
 
-void export_columns_fill(struct export_columns *ret)
+void export_columns_fill(struct export_columns *ret, unsigned also)
 {
 	*ret = (struct export_columns){.count = 0};
 	for (size_t i = 0; i < FIXED_COUNT; i++)
@@ -83,14 +96,21 @@ void export_columns_fill(struct export_columns *ret)
 	for (size_t i = 0; i < dimension_count; i++)
 		if (!has_own_column(&dimensions[i]))
 			add_column(ret, dimensions[i].name, 's', KIND_TEXT);
+	for (size_t i = 0; i < EXPORT_ALSO_COUNT; i++)
+		if (also & 1U << i)
+			add_column(ret, export_also_names[i], 's',
+				   also_columns[i].kind);
 	strcpy(ret->letters + ret->count, PLACE_LETTERS);
 }
 
-void export_columns_put_dimensions(struct buf *sql)
+void export_columns_put_more(struct buf *sql, unsigned also)
 {
 	for (size_t i = 0; i < dimension_count; i++)
 		if (!has_own_column(&dimensions[i]))
 			buf_printf(sql, "%s, ", dimensions[i].expression);
+	for (size_t i = 0; i < EXPORT_ALSO_COUNT; i++)
+		if (also & 1U << i)
+			buf_printf(sql, "%s, ", also_columns[i].expression);
 }
 
 void export_rows_place(const struct export_columns *columns,
@@ -106,13 +126,13 @@ void export_rows_place(const struct export_columns *columns,
 	snprintf(ret->topic, sizeof(ret->topic), "%s", place[FIELD_TOPIC]);
 }
 
-void export_rows_head(struct buf *out, enum export_format format)
+void export_rows_head(struct buf *out, enum export_format format, unsigned also)
 {
 	struct export_columns columns;
 
 	if (format != EXPORT_CSV)
 		return;
-	export_columns_fill(&columns);
+	export_columns_fill(&columns, also);
 	for (size_t i = 0; i < columns.count; i++)
 		buf_printf(out, "%s,", columns.names[i]);
 	buf_puts(out, "cursor\r\n");

@@ -150,11 +150,11 @@ static void put_sql(struct buf *sql, const struct export_scan *s)
 	struct buf links = {0}, columns = {0};
 
 	put_links(&links, s);
-	export_columns_put_dimensions(&columns);
+	export_columns_put_more(&columns, s->also);
 	/* Within one day the order is the table's own: rows are read, not
 	 * sorted. */
 	const struct statement_blank blanks[] = {
-		{"dimensions", statement_piece(sql, &columns)},
+		{"more_columns", statement_piece(sql, &columns)},
 		{"of_links", statement_piece(sql, &links)},
 		{"of_url", *s->url ? of_url : NULL},
 		{"of_visitor", *s->visitor ? of_visitor : NULL},
@@ -193,7 +193,7 @@ static int read_last(struct export_scan *s, const char *rows, size_t len,
 	int status;
 
 	buf_append(&copy, last, (size_t)(rows + len - last));
-	export_columns_fill(&last_place.columns);
+	export_columns_fill(&last_place.columns, s->also);
 	status = clickhouse_rows_of(&copy, last_place.columns.letters,
 				    take_place, &last_place, err);
 	buf_free(&copy);

@@ -27,6 +27,7 @@ struct export_scan {
 	bool all_links;		     /* `links` is not used */
 	const char *url;	     /* digest of the rows' URL; "": any */
 	const char *visitor;	     /* identity of their visitor; "": any */
+	unsigned also;		     /* columns, as in export_question */
 	/* The position. */
 	struct export_place last; /* the last row so far */
 	bool begun;		  /* there were rows */
@@ -39,7 +40,7 @@ struct export_scan {
 };
 
 /* Begins, or goes on behind `after` unless it is NULL.  `range`, `access`,
- * `links`, `url` and `visitor` have to be set. */
+ * `links`, `url`, `visitor` and `also` have to be set. */
 void export_scan_start(struct export_scan *s, const struct export_place *after);
 void export_scan_release(struct export_scan *s);
 

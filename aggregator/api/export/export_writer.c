@@ -25,7 +25,7 @@ static int begin_output(struct export_writer *w,
 		if (!w->compressor)
 			return -1;
 	}
-	export_rows_head(out, q->format);
+	export_rows_head(out, q->format, q->also);
 	w->begun = true;
 	return 0;
 }
@@ -73,7 +73,7 @@ static int put_lines(struct export_writer *w, const struct export_question *q,
 	struct lines lines = {.question = q, .out = out};
 	size_t start = out->len;
 
-	export_columns_fill(&lines.columns);
+	export_columns_fill(&lines.columns, q->also);
 	if (clickhouse_rows_of(&answer->rows, lines.columns.letters, put_row,
 			       &lines, err) < 0)
 		return -1;

@@ -28,6 +28,8 @@ COLUMNS = ["time", "link_id", "event_id", "code", "domain", "account", "owner",
            "campaign", "tags", "outcome", "status", "verdict", "country", "city",
            "device_class", "os_family", "ua_family", "language", "channel",
            "referrer_host", "referrer_site", "edge", *DAILY]
+# Columns for keys that may tell visitors apart.
+ALSO = ["cookies", "trace_id"]
 RUNNING = ("SELECT count() FROM system.processes WHERE "
            "startsWith(Settings['log_comment'], 'aggregator-') AND "
            "current_database = currentDatabase()")
@@ -87,7 +89,8 @@ def test_every_dimension_of_the_api_is_a_column():
     own = {"link": "link_id", "tag": "tags"}
     assert {own.get(name, name) for name in (*DIMENSIONS, *DAILY)} | {"owner"} <= set(COLUMNS)
     row = in_the_tree("aggregator")["components"]["schemas"]["ExportRow"]
-    assert [name for name in row["properties"] if name != "cursor"] == COLUMNS
+    assert [name for name in row["properties"] if name != "cursor"] == [*COLUMNS, *ALSO]
+    assert not {*ALSO} & {*row["required"]}
 
 
 def without_event(rows):
@@ -214,6 +217,82 @@ def test_the_clicks_of_one_visitor_are_told_who_may(make, world, program):
     assert status == 0, output
     assert client.range(visitor=named)[0] == []
     assert len(client.range()[0]) == len([r for r in world if r["account"] == "acme"])
+
+
+@pytest.fixture
+def recorded(migrated):
+    """Clicks of three visitors with cookies and traces, and of one without."""
+    cookies = [{"id": "7", "=a": "=1+1"}, {}, {"q": 'say "x", b\udcff\n'}, {"ü": ""}]
+    traces = ["0af7651916cd43dd8448eb211c80319c", "", "=1+1", "-2"]
+    for link, fields in LINKS.items():
+        migrated.link(f"code{link}", link, **fields)
+    rows = [{**row, "unique_identity": f"visitor {n} " + 10 * ".", "cookies": of, "trace_id": trace}
+            for n, (row, of, trace) in enumerate(zip(
+                some_rows(2, 4, end=FROM + 60, links=(3,)), cookies, traces))]
+    rows.sort(key=lambda row: row["ts_ms"])
+    insert(migrated, rows, append_ms=TO * 1000)
+    migrated.report([], 0, (TO + 2 * DAY) * 1000)
+    return rows
+
+
+def valid(value):
+    """Returns the value with bytes that are not UTF-8 replaced."""
+    if isinstance(value, dict):
+        return {valid(k): valid(v) for k, v in value.items()}
+    return value.replace("\udcff", "\ufffd")
+
+
+@pytest.mark.proof
+def test_cookies_and_traces_are_told_who_may(make, recorded, program):
+    made = make(keys=True)
+    client = Client(made.url, "watcher")
+    told = [{name: valid(row[name]) for name in ALSO} for row in recorded]
+
+    def also(of, **params):
+        rows, _ = client.range(also=of, **params)
+        assert without_event(rows)[0].keys() - {*COLUMNS} == {*of.split(",")}
+        assert [list(row)[len(COLUMNS) - 1:][:len(of.split(","))]
+                for row in without_event(rows)] == [
+            [name for name in ALSO if name in of]] * len(rows)
+        return [{k: v for k, v in row.items() if k in ALSO} for row in rows]
+
+    assert also("cookies,trace_id") == also("trace_id,cookies") == told
+    for name in ALSO:
+        assert also(name) == [{name: row[name]} for row in told]
+    visitor = recorded[0]["unique_identity"].encode().hex()
+    assert also("cookies,trace_id", visitor=visitor) == told[:1]
+    plain, end = client.range(limit=2)
+    assert not {*ALSO} & {*plain[0]}
+    # A cursor goes on with the same columns.
+    assert client.get(from_=rfc3339(FROM), to=rfc3339(TO), also="cookies",
+                      cursor=end["cursor"]).status_code == 400
+    _, end = client.range(limit=2, also="cookies")
+    assert also("cookies", cursor=end["cursor"]) == [
+        {"cookies": row["cookies"]} for row in told[2:]]
+
+    for wrong in "", "cookies,", "cookies,cookies", "ip", "cookie", "cookies trace_id":
+        answer = client.get(also=wrong)
+        assert (answer.status_code, answer.json()["field"]) == (400, "also"), wrong
+    for key in "all", "ann", "bob", "shop":
+        answer = Client(made.url, key).get(also="trace_id")
+        assert (answer.status_code, answer.json()["field"]) == (403, "also")
+        assert "role 'visitors'" in answer.json()["detail"]
+
+    status, output = program("aggregator", start=False, args=(
+        "forget", "--no-wait", "--visitor", visitor)).run()
+    assert status == 0, output
+    assert also("cookies,trace_id") == [{"cookies": {}, "trace_id": ""}, *told[1:]]
+
+
+@pytest.mark.proof
+def test_cookies_in_csv_are_one_json_text(make, recorded):
+    answer = Client(make().url).get(from_=rfc3339(FROM), to=rfc3339(TO), format="csv",
+                                    also="trace_id,cookies")
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode(), newline="")))
+    assert list(rows[0]) == [*COLUMNS, *ALSO, "cursor"]
+    assert [json.loads(row["cookies"]) for row in rows] == [
+        valid(row["cookies"]) for row in recorded]
+    assert "'=1+1" in {row["trace_id"] for row in rows}
 
 
 @pytest.mark.proof

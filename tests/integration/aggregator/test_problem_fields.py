@@ -58,6 +58,7 @@ def asked():
             for name in parameters(item.get("get", {}))]
 
 
+@pytest.mark.proof
 def test_each_wrong_parameter_is_named(aggregator):
     pairs = asked()
     assert len(pairs) > 150 and {("/v1/clicks", "country"), ("/v1/clicks", "tz")} <= set(pairs)

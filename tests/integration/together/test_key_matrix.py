@@ -427,6 +427,7 @@ MATRIX = {
         (by_urls(EXPORT, exported), seen),
         (together(EXPORT + "&visitor=" + VISITOR.encode().hex(), exported),
          seen_with_visitors),
+        (together(EXPORT + "&also=cookies,trace_id", exported), seen_with_visitors),
         (owners_of_no_account(EXPORT + "&owner=ann"), refused_who_sees_all),
         (together(EXPORT + "&format=csv", exported_csv), seen)],
     "/v1/live": [

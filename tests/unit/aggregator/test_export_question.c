@@ -68,6 +68,25 @@ static void a_visitor_is_read_in_lower_case(void **state)
 			    "356a192b7913b04c54574d18c28d46e6395428ab");
 }
 
+static void columns_beside_the_others_are_read(void **state)
+{
+	static const char *const wrong[] = {
+		"also=",       "also=,",  "also=cookies,",
+		"also=cookie", "also=ip", "also=trace_id,trace_id",
+	};
+	struct export_question q;
+
+	(void)state;
+	assert_int_equal(parse_question(&q, ""), 0);
+	assert_int_equal(q.also, 0);
+	assert_int_equal(parse_question(&q, "also=trace_id"), 0);
+	assert_int_equal(q.also, 1U << EXPORT_TRACE_ID);
+	assert_int_equal(parse_question(&q, "also=trace_id,cookies"), 0);
+	assert_int_equal(q.also, 1U << EXPORT_TRACE_ID | 1U << EXPORT_COOKIES);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(parse_question(&q, wrong[i]), -1);
+}
+
 static void expect_format(const char *lines, enum export_format expected)
 {
 	struct export_accept accept = export_accept_none;
@@ -245,6 +264,7 @@ int main(void)
 		cmocka_unit_test(questions_are_read),
 		cmocka_unit_test(a_url_is_read_as_its_digest),
 		cmocka_unit_test(a_visitor_is_read_in_lower_case),
+		cmocka_unit_test(columns_beside_the_others_are_read),
 		cmocka_unit_test(the_format_is_what_the_client_likes),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(a_cursor_comes_back_as_it_was),
