@@ -28,6 +28,20 @@ static int fetch_range(struct call *call, const struct question *q,
 	return clicks_fetch(call, q, ret, err);
 }
 
+/* Counts the range without groups: a total may be kept for longer than the
+ * clicks of which groups are made, or take fewer of them. */
+static int fetch_groupless(struct call *call, struct compared *c,
+			   struct error *err)
+{
+	uint64_t link_id = c->a.link.link_id;
+
+	clicks_answer_release(&c->a);
+	c->a = (struct clicks_answer){.link = {.link_id = link_id}};
+	c->q.group_by_count = c->q.breakdown_count = 0;
+	c->without_groups = true;
+	return fetch_range(call, &c->q, &c->a, err);
+}
+
 /* Counts the range that the question is compared with.  Counts that are not
  * kept any more leave the answer as it is: they are unknown, and it says why.
  */
@@ -40,6 +54,9 @@ static int fetch_compared(struct call *call, const struct clicks_answer *a,
 		return 0;
 	c->a.link.link_id = a->link.link_id;
 	if (fetch_range(call, &c->q, &c->a, &why) == 0)
+		return 0;
+	if (why.code == ERROR_INPUT && question_has_groups(&c->q) &&
+	    fetch_groupless(call, c, &why) == 0)
 		return 0;
 	if (why.code != ERROR_INPUT) {
 		*err = why;
@@ -61,7 +78,7 @@ static struct compared *compared_of(const struct call *call,
 		return NULL;
 	}
 	c->q = *q;
-	c->q.group_by_count = c->q.breakdown_count = 0;
+	c->q.limit = (size_t)call->config->aggregator.groups_max;
 	c->q.period = PERIOD_NONE;
 	if (comparison_range(q->zone, q->compare, q->from, q->to, &from, &to)) {
 		c->q.to = to;

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "aggregator/api/csv.h"
 
@@ -80,6 +81,13 @@ static json_t *data_to_json(const struct question *q,
 	return array;
 }
 
+static json_t *values_to_json(const struct question *q, const struct group *g)
+{
+	return q->group_by_count > 1
+		       ? json_pack("{s:[s,s]}", "values", g->value, g->second)
+		       : json_pack("{s:s}", "value", g->value);
+}
+
 static json_t *groups_to_json(const struct question *q,
 			      const struct grouping *grouping)
 {
@@ -87,10 +95,7 @@ static json_t *groups_to_json(const struct question *q,
 
 	for (size_t i = 0; array && i < grouping->count; i++) {
 		const struct group *g = &grouping->groups[i];
-		json_t *item = q->group_by_count > 1
-				       ? json_pack("{s:[s,s]}", "values",
-						   g->value, g->second)
-				       : json_pack("{s:s}", "value", g->value);
+		json_t *item = values_to_json(q, g);
 
 		if (item && grouping->has_urls &&
 		    json_object_set_new(item, "long_url",
@@ -216,9 +221,118 @@ static json_t *head_to_json(const struct question *q,
 	return answer;
 }
 
-/* Has null for counts that are not known. */
-static json_t *compared_to_json(const struct compared *c)
+/* Finds the counts of the same values in the compared range.  Values that it
+ * does not have are zero if it has no others than those that it lists,
+ * otherwise they are not known. */
+static bool find_compared(const struct compared *c,
+			  const struct grouping *before, const struct group *g,
+			  struct counts *ret)
 {
+	if (*c->unknown || c->without_groups)
+		return false;
+	for (size_t i = 0; i < before->count; i++) {
+		const struct group *other = &before->groups[i];
+
+		if (strcmp(other->value, g->value) != 0 ||
+		    strcmp(other->second, g->second) != 0)
+			continue;
+		*ret = other->counts;
+		return true;
+	}
+	*ret = (struct counts){.unique_known = true};
+	return !before->lower_bound && before->count < c->q.limit;
+}
+
+static json_t *compared_group_to_json(const struct question *q,
+				      const struct compared *c,
+				      const struct grouping *before,
+				      const struct group *g)
+{
+	json_t *item = values_to_json(q, g), *object = NULL;
+	struct counts counts;
+
+	if (!item)
+		return NULL;
+	object = find_compared(c, before, g, &counts) ? json_object()
+						      : json_null();
+	if ((json_is_object(object) &&
+	     counts_to_json(&counts, q->bots, object) < 0) ||
+	    json_object_set(item, "counts", object) < 0) {
+		json_decref(item);
+		item = NULL;
+	}
+	json_decref(object);
+	return item;
+}
+
+/* Adds the groups of the answer, `now`, as they were in the compared range,
+ * `before`, in the same order. */
+static int add_compared_grouping(const struct question *q,
+				 const struct compared *c,
+				 const struct grouping *now,
+				 const struct grouping *before, json_t *object)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < now->count; i++) {
+		if (json_array_append_new(
+			    array, compared_group_to_json(q, c, before,
+							  &now->groups[i])) <
+		    0) {
+			json_decref(array);
+			return -1;
+		}
+	}
+	if (json_object_set_new(object, "groups", array) < 0)
+		return -1;
+	return json_object_set_new(object, "lower_bound",
+				   json_boolean(before->lower_bound));
+}
+
+static json_t *compared_breakdown_to_json(const struct question *q,
+					  const struct clicks_answer *a,
+					  size_t at)
+{
+	const struct grouping *before = &a->compared->a.groupings[at];
+	json_t *object = json_pack("{s:s, s:b, s:f}", "group_by",
+				   q->breakdowns[at]->name, "approximate",
+				   before->unique_error > 0, "unique_error",
+				   before->unique_error);
+
+	if (object && add_compared_grouping(q, a->compared, &a->groupings[at],
+					    before, object) == 0)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+static int add_compared_groups(const struct question *q,
+			       const struct clicks_answer *a, json_t *object)
+{
+	json_t *array;
+
+	if (q->group_by_count)
+		return add_compared_grouping(q, a->compared, &a->groupings[0],
+					     &a->compared->a.groupings[0],
+					     object);
+	if (!q->breakdown_count)
+		return 0;
+	array = json_array();
+	for (size_t i = 0; array && i < q->breakdown_count; i++) {
+		if (json_array_append_new(
+			    array, compared_breakdown_to_json(q, a, i)) < 0) {
+			json_decref(array);
+			return -1;
+		}
+	}
+	return json_object_set_new(object, "breakdowns", array);
+}
+
+/* Has null for counts that are not known. */
+static json_t *compared_to_json(const struct question *whole,
+				const struct clicks_answer *a)
+{
+	const struct compared *c = a->compared;
 	const struct question *q = &c->q;
 	char from[ZONE_TEXT_MAX], to[ZONE_TEXT_MAX];
 	json_t *object = json_pack("{s:s, s:s, s:s}", "with",
@@ -242,7 +356,8 @@ static json_t *compared_to_json(const struct compared *c)
 	if (json_object_set(object, "total", total) < 0 ||
 	    json_object_set_new(object, "data",
 				*c->unknown ? json_array()
-					    : data_to_json(q, &c->a)) < 0)
+					    : data_to_json(q, &c->a)) < 0 ||
+	    add_compared_groups(whole, a, object) < 0)
 		goto failed;
 	json_decref(total);
 	return object;
@@ -264,8 +379,7 @@ json_t *clicks_to_json(const struct question *q, const struct clicks_answer *a)
 	    add_groups(q, a, answer) < 0 || add_breakdowns(q, a, answer) < 0)
 		goto failed;
 	if (a->compared &&
-	    json_object_set_new(answer, "compare",
-				compared_to_json(a->compared)) < 0)
+	    json_object_set_new(answer, "compare", compared_to_json(q, a)) < 0)
 		goto failed;
 	json_decref(total);
 	return answer;

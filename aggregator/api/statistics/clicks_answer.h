@@ -42,8 +42,8 @@ struct clicks_answer {
 	double unique_error; /* error of visitors and ips; 0: they are exact */
 	int64_t complete_until; /* ms; 0: not known */
 	int64_t from; /* of both ranges; what waits from there on is told */
-	/* The range that the question is compared with, without groups; its
-	 * link is that of this answer. */
+	/* The range that the question is compared with; its link is that of
+	 * this answer. */
 	struct compared *compared; /* owned; NULL: none */
 	bool of_rows;		   /* it has rows that are not settled yet */
 	bool waits; /* stored clicks of the range may not be counted yet */
@@ -51,8 +51,11 @@ struct clicks_answer {
 
 /* An answer about another range. */
 struct compared {
-	struct question q; /* uses what the whole question owns */
+	/* It uses what the whole question owns, and has more groups, so that
+	 * most values of that are among them. */
+	struct question q;
 	struct clicks_answer a;
+	bool without_groups; /* the range has counts, and no groups */
 	/* Why it has no counts; "": it has. */
 	char unknown[sizeof(((struct error *)NULL)->text)];
 };
