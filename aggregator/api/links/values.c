@@ -76,8 +76,9 @@ static int read_query(struct values_query *q, const struct call *call,
 	    check_text("account", q->account, err) < 0)
 		return -1;
 	if (q->kind->of_account &&
-	    access_check_owner(call->access, q->account != NULL, "of", err) < 0)
-		return -1;
+	    access_check_owner(call->access, q->account != NULL, "of=owner",
+			       err) < 0)
+		return error_name_field(err, "of");
 	return parameter_read_limit(params, call->config->aggregator.groups_max,
 				    &q->limit, err);
 }
