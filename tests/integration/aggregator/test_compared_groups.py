@@ -19,11 +19,11 @@ MANY, ROWS_MAX = 3, 60
 
 @pytest.fixture
 def rows(migrated):
-    """Clicks of two days and of the same days a week before.  A value of three dimensions
-    came only then: in an hour of which it is the busiest."""
+    """Clicks of two days and of the same days a week before.  A value of three dimensions,
+    the busiest, is new."""
     made = some_clicks(4, 250, [(FROM, TO), (FROM - WEEK, TO - WEEK)], links=(1, 2))
     made += [{**row, "city": "Newtown", "campaign": "new", "utm_source": "new"}
-             for row in some_clicks(5, 40, [(FROM + HOUR, FROM + 2 * HOUR)], links=(1, 2))]
+             for row in some_clicks(5, 150, [(FROM + HOUR, FROM + 2 * HOUR)], links=(1, 2))]
     made += some_clicks(6, 9, [(FROM, TO)], links=(MANY,))
     made += some_clicks(7, 3 * ROWS_MAX, [(FROM - WEEK, TO - WEEK)], links=(MANY,))
     for link in 1, 2, MANY:
@@ -100,6 +100,10 @@ def test_each_group_has_the_counts_of_the_compared_range(make):
     found = assert_groups(made, pairs, pairs["compare"])
     assert {counts["events"] for (_, campaign), counts in found.items()
             if campaign == "new"} == {0}
+    # More values had clicks than groups_max.
+    answer = ask(make(groups_max=2), compare="previous", group_by="campaign", limit=1)
+    assert answer["compare"]["groups"] == [{"value": "new", "counts": None}]
+    assert not answer["compare"]["lower_bound"]
 
 
 @pytest.mark.proof
