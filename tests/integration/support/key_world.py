@@ -120,12 +120,11 @@ class World:
     def _make_link(self, number, generation, code, begin, end, holder):
         link_id = 1 << 57 | generation << 42 | (number * BLOCK + number)
         changes = sorted(at for at in (self._moment() for _ in range(
-            self.chance.choice([0, 1, 1, 2]))) if at > begin and at < (end or FAR_MS))
+            self.chance.choice([0, 1, 2, 2]))) if at > begin and at < (end or FAR_MS))
         lives = [(begin, holder)]
         for at in changes:
             before = lives[-1][1]
-            # Half of the changes are within the account.
-            mine = self.chance.random() < 0.5
+            mine = self.chance.random() < 0.4  # within the account
             lives.append((at, self.chance.choice([
                 h for h in self.holders
                 if h != before and (h.account == before.account) == mine])))
