@@ -20,7 +20,8 @@ HOURS = (3, 14)
 OWNERS = ("ann", "bob", "")
 UNKNOWN = "\x01unknown"
 BLOCK = 100  # links
-LETTERS = "ghkmnpqrtuvwxyzGHKMNPQRTUVWXYZ"  # no hexadecimal digits
+# No hexadecimal digits; a host has the first 15.
+LETTERS = "ghkmnpqrtuvwxyzGHKMNPQRTUVWXYZ"
 FAR_MS = instant("2090-01-01T00:00:00Z") * 1000
 # The columns of a click that may have a string of its holder alone.
 TELLING = ("domain", "campaign", "referrer_host", "referrer_site", "city", "region",
@@ -92,7 +93,7 @@ class World:
     def mark(self, holder):
         """Returns the string of this holder alone."""
         digest = hashlib.sha256(repr((self.seed, holder)).encode()).hexdigest()
-        return "mk" + "".join(LETTERS[int(digest[i:i + 2], 16) % 20] for i in range(0, 20, 2))
+        return "mk" + "".join(LETTERS[int(digest[i:i + 2], 16) % 15] for i in range(0, 20, 2))
 
     def _text(self, holder, kind):
         """Returns a string that others have, too, or not."""
