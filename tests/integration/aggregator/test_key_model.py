@@ -27,8 +27,8 @@ from support.sse import Stream
 
 LINKS_SECTION = {**USUAL, "ttl_classes": ["10d"],
                  "spaces": [sequence(block_size=BLOCK), aliases()]}
-SEEDS = int(os.environ.get("KEY_MODEL_SEEDS", 10))
-QUESTIONS = int(os.environ.get("KEY_MODEL_QUESTIONS", 300))  # of each of these seeds
+SEEDS = int(os.environ.get("KEY_MODEL_SEEDS", 6))
+QUESTIONS = int(os.environ.get("KEY_MODEL_QUESTIONS", 150))  # of each of these seeds
 TOGETHER = 3  # callers that send a question at once
 BOTS = ("exclude", "include", "only")
 GROUPS = (*DIMENSIONS, *DAILY, "owner")
