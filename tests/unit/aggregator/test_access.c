@@ -239,7 +239,7 @@ static void one_visitor_is_for_the_role_that_says_so(void **state)
 		struct access a = access_of(cases[i].key);
 		struct error err = {0};
 
-		assert_int_equal(access_check_visitors(&a, &err),
+		assert_int_equal(access_check_visitors(&a, "visitor", &err),
 				 cases[i].status);
 		assert_int_equal(err.code, cases[i].status ? ERROR_NOT_OWNER
 							   : ERROR_NONE);
@@ -261,7 +261,7 @@ static void without_keys_there_are_no_bounds(void **state)
 	assert_true(access_sees_all(&a));
 	assert_int_equal(access_check_owner(&a, false, "owner", &err), -1);
 	assert_int_equal(access_check_admin(&a, &err), 0);
-	assert_int_equal(access_check_visitors(&a, &err), 0);
+	assert_int_equal(access_check_visitors(&a, "visitor", &err), 0);
 }
 
 static void each_key_takes_turns_by_its_name(void **state)
