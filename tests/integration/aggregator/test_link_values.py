@@ -40,7 +40,6 @@ def expected(rows, bots="exclude"):
 
 
 @pytest.mark.proof
-@pytest.mark.timeout(600)
 def test_groups_of_dropped_days_are_those_of_their_rows(
         keeper, world, clickhouse):  # noqa: F811
     rows = some_clicks(1, 500, [(FROM, FROM + DAY)], links=LINKS)
@@ -56,14 +55,6 @@ def test_groups_of_dropped_days_are_those_of_their_rows(
         assert found == expected(mine, bots)
         assert all(lower is False for lower, rest in told.values())
 
-    # Rows that came since are counted beside, on the same day and after.
-    late = some_clicks(2, 120, [(FROM, FROM + DAY)], links=LINKS[:1])
-    caught_up(world)
-    world.insert(late)
-    mine = [r for r in rows + late if r["link_id"] == LINKS[0]]
-    eventually(lambda: groups_of_link(made, LINKS[0])[0] == expected(mine), 3 * PATIENCE,
-               what="late clicks in the groups of a link")
-
     # Values of a part of such a day are not known, nor pairs and filters.
     for params, said in ((
             {"from": rfc3339(FROM + 900), "group_by": "country"}, "whole UTC days"),
@@ -72,6 +63,21 @@ def test_groups_of_dropped_days_are_those_of_their_rows(
         answer = requests.get(made.url + "/v1/clicks", timeout=60, params={
             "to": rfc3339(TO), "link_id": LINKS[0], **params})
         assert answer.status_code == 400 and said in answer.text, answer.text
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_late_clicks_of_a_dropped_day_are_added(keeper, world, clickhouse):  # noqa: F811
+    rows = some_clicks(2, 300, [(FROM, FROM + DAY)], links=LINKS)
+    world.insert(rows)
+    made = keeper()
+    wait_gone(clickhouse, 1)
+    late = some_clicks(3, 120, [(FROM, FROM + DAY)], links=LINKS[:1])
+    caught_up(world)
+    world.insert(late)
+    mine = [r for r in rows + late if r["link_id"] == LINKS[0]]
+    eventually(lambda: groups_of_link(made, LINKS[0])[0] == expected(mine), 3 * PATIENCE,
+               what="late clicks in the groups of a link")
 
 
 @pytest.mark.long
@@ -130,7 +136,7 @@ def test_a_forgotten_link_has_no_values(keeper, world, clickhouse, program):  # 
         (link, int(link != 2), sum(r["link_id"] == link for r in rows)) for link in LINKS]
 
 
-@pytest.mark.proof
+@pytest.mark.long
 def test_nothing_is_copied_while_rows_are_kept(keeper, world, clickhouse):  # noqa: F811
     rows = some_clicks(6, 100, [(FROM, FROM + DAY)], links=LINKS)
     world.insert(rows)
