@@ -121,6 +121,7 @@ static void a_key_is_what_follows_bearer(void **state)
 		"Authorization: Bearer\r\n",
 		"Authorization: Bearer \r\n",
 		"Authorization: Basic open sesame\r\n",
+		"Authorization: Digest open sesame\r\n",
 		"Authorization: Bearers open sesame\r\n",
 		"Authorization: open sesame\r\n",
 		"X-Authorization: Bearer open sesame\r\n",
