@@ -55,21 +55,23 @@ int answer_rows_take(void *arg, char **f, struct error *err)
 }
 
 int answer_rows_query(struct call *call, struct buf *sql,
-		      const struct question_params *n, struct clicks_answer *a,
-		      struct error *err)
+		      const struct question_params *params,
+		      struct clicks_answer *answer, struct error *err)
 {
 	if (!buf_cstr(sql))
 		return error_set_nomem(err);
-	return clickhouse_rows(call->ch, sql->data, n->items,
-			       CLICKS_SQL_COLUMNS, answer_rows_take, a, err);
+	return clickhouse_rows(call->ch, sql->data, params->items,
+			       CLICKS_SQL_COLUMNS, answer_rows_take, answer,
+			       err);
 }
 
-void answer_rows_set_precision(struct clicks_answer *a, double unique_error)
+void answer_rows_set_precision(struct clicks_answer *answer,
+			       double unique_error)
 {
-	a->unique_error = unique_error;
-	for (size_t i = 0; i < a->buckets.count; i++)
-		a->data[i].unique_known = true;
-	a->total.unique_known = true;
+	answer->unique_error = unique_error;
+	for (size_t i = 0; i < answer->buckets.count; i++)
+		answer->data[i].unique_known = true;
+	answer->total.unique_known = true;
 }
 
 int64_t answer_rows_readings(const struct question *q)

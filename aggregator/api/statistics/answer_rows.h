@@ -15,7 +15,7 @@
 #include "common/error.h"
 
 /* Takes a row of CLICKS_SQL_COLUMNS; `arg`: the answer. */
-int answer_rows_take(void *arg, char **fields, struct error *err);
+int answer_rows_take(void *arg, char **f, struct error *err);
 
 /* Runs a statement and takes its rows. */
 int answer_rows_query(struct call *call, struct buf *sql,
