@@ -346,7 +346,7 @@ def draw_list(chance, world):
     start, end = some_range(chance)
     bots = chance.choice(BOTS)
     params = {**filters, "sort": sort, "order": "asc" if ascending else "desc",
-              "limit": chance.choice([1, 3, 100]), "total": "true",
+              "limit": chance.choice([4, 9, 100]), "total": "true",
               **({"clicks": "true", "bots": bots, **span_of(start, end)} if counts else {})}
 
     def status(caller):
