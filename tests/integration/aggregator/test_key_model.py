@@ -20,7 +20,6 @@ from support.clicks import (DAILY, DIMENSIONS, groups_of, hours_events, instant,
 from support.copied_days import wait_copied
 from support.key_world import (BLOCK, DAY, DAYS, FROM, LETTERS, OWNERS, TO, Caller, Filter, World,
                                counts_of, held, passes)
-from support.keys import key_line
 from support.program import eventually
 from support.spaces import USUAL, aliases, sequence
 from support.sse import Stream
@@ -62,10 +61,10 @@ class Asker:
         self.callers = [Caller(world, name, **rights)
                         for name, (_, rights) in key_lines(world).items()]
         self.shares = {}  # {id: share's caller}
-        self.session = {}
+        self.sessions = collections.defaultdict(requests.Session)
 
     def call(self, caller, path, params=None, method="GET", headers=None, **how):
-        session = self.session.setdefault(caller.name, requests.Session())
+        session = self.sessions[caller.name]
         session.trust_env = False
         answer = session.request(method, self.made.url + path, params=params, timeout=60,
                                  headers={**caller.headers, **(headers or {})}, **how)
@@ -594,8 +593,6 @@ def asker(migrated, clickhouse, redis, program, created_spaces, links_config, ke
     """asker(seed) settles a world and returns its Asker."""
     def make(seed):
         world = World(seed)
-        for link in world.links:
-            link.world = world
         keys_file.write({key: words for key, (words, _) in key_lines(world).items()})
         world.insert_links(migrated)
         migrated.insert(world.rows)

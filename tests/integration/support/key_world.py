@@ -8,8 +8,8 @@ import random
 import re
 import uuid
 
-from support.clicks import (datetime64, instant, is_click, is_human, make_click, url_digest,
-                            digest_bytes, values_of)
+from support.clicks import (datetime64, digest_bytes, instant, is_click, is_human, make_click,
+                            url_digest, values_of)
 
 DAY, HOUR = 86400, 3600
 FROM = instant("2026-10-24T00:00:00Z")
@@ -20,7 +20,7 @@ HOURS = (3, 14)
 OWNERS = ("ann", "bob", "")
 UNKNOWN = "\x01unknown"
 BLOCK = 100  # links
-# No hexadecimal digits; a host has the first 15.
+# These are no hexadecimal digits; the first 15 are in hosts, too.
 LETTERS = "ghkmnpqrtuvwxyzGHKMNPQRTUVWXYZ"
 FAR_MS = instant("2090-01-01T00:00:00Z") * 1000
 # The columns of a click that may have a string of its holder alone.
@@ -39,7 +39,8 @@ def held(row):
 class Link:
     """A link of a code: `lives` has (from ms, holder), `versions` its rows."""
 
-    def __init__(self, link_id, code, begin_ms, end_ms, lives):
+    def __init__(self, world, link_id, code, begin_ms, end_ms, lives):
+        self.world = world
         self.link_id = link_id
         self.code = code
         self.begin_ms, self.end_ms = begin_ms, end_ms
@@ -129,7 +130,7 @@ class World:
             lives.append((at, self.chance.choice([
                 h for h in self.holders
                 if h != before and (h.account == before.account) == mine])))
-        link = Link(link_id, code, begin, end, lives)
+        link = Link(self, link_id, code, begin, end, lives)
         for at, whose in lives:
             for _ in range(self.chance.choice([1, 1, 2])):
                 link.versions.append(self._version(link, len(link.versions) + 1, at, whose))
