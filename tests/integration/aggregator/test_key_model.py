@@ -137,7 +137,8 @@ def some_filter(chance, world, name, rows=None):
         return Filter((chance.choice(world.accounts),), False)
     if name == "owner":
         return Filter((chance.choice(OWNERS),), False)
-    values = {some_value(chance, rows or world.all_rows, name) for _ in range(chance.choice([1, 1, 2]))}
+    values = {some_value(chance, rows or world.all_rows, name)
+              for _ in range(chance.choice([1, 1, 2]))}
     return Filter(tuple(sorted(values)), chance.random() < 0.2)
 
 
