@@ -78,6 +78,8 @@ static struct compared *compared_of(const struct call *call,
 		return NULL;
 	}
 	c->q = *q;
+	if (!q->compare_groups)
+		c->q.group_by_count = c->q.breakdown_count = 0;
 	c->q.limit = (size_t)call->config->aggregator.groups_max;
 	c->q.period = PERIOD_NONE;
 	if (comparison_range(q->zone, q->compare, q->from, q->to, &from, &to)) {

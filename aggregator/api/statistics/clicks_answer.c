@@ -311,12 +311,12 @@ static int add_compared_groups(const struct question *q,
 {
 	json_t *array;
 
+	if (!q->compare_groups)
+		return 0;
 	if (q->group_by_count)
 		return add_compared_grouping(q, a->compared, &a->groupings[0],
 					     &a->compared->a.groupings[0],
 					     object);
-	if (!q->breakdown_count)
-		return 0;
 	array = json_array();
 	for (size_t i = 0; array && i < q->breakdown_count; i++) {
 		if (json_array_append_new(

@@ -13,7 +13,7 @@
 #include "common/clickhouse/statement.h"
 
 /* About how many sampled clicks one question reads: of more clicks, those of
- * rarer visitors only. */
+ * rarer visitors only.  As few clicks of all links are counted themselves. */
 #define SAMPLED_CLICKS 100000
 /* The rarest visitors in the table: one in 8 * 2^9. */
 #define RARITY_MAX 9
@@ -196,6 +196,7 @@ struct estimate {
 	struct question_params params;
 	struct buf starts, attempts, indexes, values;
 	unsigned rarity;
+	uint64_t scale; /* one visitor in as many is counted; 1: each */
 	char rarity_text[8], mask[24];
 };
 
@@ -227,7 +228,7 @@ static int fill_params(struct estimate *e, const struct call *call,
 	if (!buf_cstr(&e->indexes) || !buf_cstr(&e->values))
 		return error_set_nomem(err);
 	snprintf(e->rarity_text, sizeof(e->rarity_text), "%u", e->rarity);
-	snprintf(e->mask, sizeof(e->mask), "%" PRIu64, scale_of(e->rarity) - 1);
+	snprintf(e->mask, sizeof(e->mask), "%" PRIu64, e->scale - 1);
 	question_params_add(p, "param_days", e->starts.data);
 	question_params_add(p, "param_attempts", e->attempts.data);
 	question_params_add(p, "param_indexes", e->indexes.data);
@@ -253,21 +254,20 @@ static int take_sampled(void *arg, char **f, struct error *err)
 }
 
 /* Makes an estimate of the visitors that are in the sample. */
-static void estimate_group(struct counts *c, unsigned rarity,
+static void estimate_group(struct counts *c, uint64_t scale,
 			   enum bots_mode mode)
 {
-	uint64_t clicks = counts_clicks(c, mode);
-	double scale = (double)scale_of(rarity);
-	double sampled = (double)c->visitors;
+	double of = (double)scale, sampled = (double)c->visitors;
 
 	c->sampled = true;
-	c->visitors = sampled > 0 ? c->visitors * scale_of(rarity)
-				  : scale_of(rarity) / 2;
-	c->sample_error =
-		sampled > 0 ? sqrt((scale - 1) / (scale * sampled)) : 1;
+	c->sample_error = 0;
+	if (scale == 1)
+		return;
+	if (counts_clicks(c, mode) > 1)
+		c->sample_error =
+			sampled > 0 ? sqrt((of - 1) / (of * sampled)) : 1;
+	c->visitors = sampled > 0 ? c->visitors * scale : scale / 2;
 	counts_cap(c, mode);
-	if (clicks <= 1)
-		c->sample_error = 0;
 }
 
 /* Rows of `clicks` arrive all the time: an answer from them is not cached. */
@@ -304,20 +304,41 @@ static int estimate_groups(struct estimate *e, struct call *call,
 		return 0;
 	}
 	for (size_t i = 0; status == 0 && i < e->places.count; i++)
-		estimate_group(e->places.items[i].counts, e->rarity, q->bots);
+		estimate_group(e->places.items[i].counts, e->scale, q->bots);
 	return status;
+}
+
+/* Reads the days that are sampled.  Few clicks of all links are counted in
+ * rows; those of an owner were counted there before this. */
+static int read_days(struct estimate *e, struct call *call,
+		     const struct question *q, const struct owner_names *names,
+		     const struct clicks_answer *a, struct error *err)
+{
+	int64_t most = call->config->aggregator.owner_rows_max;
+
+	e->rarity = rarity_for(a->total.redirected);
+	e->scale = scale_of(e->rarity);
+	if (freshness_days(call->freshness, COPIED_SAMPLE, call->ch, q->from,
+			   q->to, &e->days, err) < 0)
+		return -1;
+	if (!names && q->from >= e->days.rows_from &&
+	    a->total.events <= SAMPLED_CLICKS &&
+	    a->total.events <= (uint64_t)most) {
+		e->days.count = 0;
+		e->scale = 1;
+	}
+	return 0;
 }
 
 int group_visitors_estimate(struct call *call, const struct question *q,
 			    const struct owner_names *names,
 			    struct clicks_answer *a, struct error *err)
 {
-	struct estimate e = {.rarity = rarity_for(a->total.redirected)};
+	struct estimate e = {.rarity = 0};
 	int status = places_fill(&e.places, a, err);
 
 	if (status == 0 && e.places.count)
-		status = freshness_days(call->freshness, COPIED_SAMPLE,
-					call->ch, q->from, q->to, &e.days, err);
+		status = read_days(&e, call, q, names, a, err);
 	if (status == 0 && e.places.count && q->from >= e.days.days_from) {
 		status = fill_params(&e, call, q, names, err);
 		if (status == 0)

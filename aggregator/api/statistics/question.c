@@ -25,15 +25,25 @@ static const struct parameter {
 	const char *name;
 	unsigned asks;
 } parameters[] = {
-	{"code", ASK_LINK},	  {"link_id", ASK_LINK},
-	{"from", ASK_RANGE},	  {"to", ASK_RANGE},
-	{"tz", ASK_RANGE},	  {"interval", ASK_INTERVAL},
-	{"group_by", ASK_GROUP},  {"limit", ASK_GROUP | ASK_LIMIT},
-	{"bots", ASK_BOTS},	  {"format", ASK_FORMAT},
-	{"account", ASK_LIVE},	  {"owner", ASK_LIVE},
-	{"domain", ASK_LIVE},	  {"country", ASK_LIVE},
-	{"verdict", ASK_LIVE},	  {"sort", ASK_SORT},
-	{"breakdowns", ASK_PAGE}, {"compare", ASK_PAGE},
+	{"code", ASK_LINK},
+	{"link_id", ASK_LINK},
+	{"from", ASK_RANGE},
+	{"to", ASK_RANGE},
+	{"tz", ASK_RANGE},
+	{"interval", ASK_INTERVAL},
+	{"group_by", ASK_GROUP},
+	{"limit", ASK_GROUP | ASK_LIMIT},
+	{"bots", ASK_BOTS},
+	{"format", ASK_FORMAT},
+	{"account", ASK_LIVE},
+	{"owner", ASK_LIVE},
+	{"domain", ASK_LIVE},
+	{"country", ASK_LIVE},
+	{"verdict", ASK_LIVE},
+	{"sort", ASK_SORT},
+	{"breakdowns", ASK_PAGE},
+	{"compare", ASK_PAGE},
+	{"compare_groups", ASK_PAGE},
 	{"period", ASK_PERIOD},
 };
 #define PARAMETER_COUNT (sizeof(parameters) / sizeof(parameters[0]))
@@ -322,6 +332,20 @@ static int read_compare(struct question_reader *r, struct error *err)
 	return 0;
 }
 
+static int read_compare_groups(struct question_reader *r, struct error *err)
+{
+	struct question *q = r->q;
+
+	if (parameter_read_flag(r->params, "compare_groups", &q->compare_groups,
+				err) < 0)
+		return -1;
+	if (q->compare_groups && (!q->compare || !question_has_groups(q)))
+		return error_set_field(err, "compare_groups",
+				       "compare, and group_by or breakdowns "
+				       "are needed beside it");
+	return 0;
+}
+
 static int read_format(struct question_reader *r, struct error *err)
 {
 	const char *text = url_param_get(r->params, "format");
@@ -386,7 +410,7 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 	    read_interval(&r, err) < 0 || read_zone(&r, err) < 0 ||
 	    ((known & ASK_RANGE) && read_range(&r, err) < 0) ||
 	    read_group(&r, err) < 0 || read_breakdowns(&r, err) < 0 ||
-	    read_compare(&r, err) < 0 ||
+	    read_compare(&r, err) < 0 || read_compare_groups(&r, err) < 0 ||
 	    parameter_read_bots(&params, &q->bots, err) < 0 ||
 	    read_filters(&r, err) < 0 || read_format(&r, err) < 0 ||
 	    read_sort(&r, err) < 0 ||

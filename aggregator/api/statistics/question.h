@@ -29,6 +29,7 @@ struct question {
 	enum period period;
 	bool has_interval; /* was given */
 	enum comparison compare;
+	bool compare_groups; /* the groups of the compared range, too */
 	enum bucket_interval interval;
 	bool whole; /* interval=total: the range is one bucket */
 	/* Another part of the question has the visitors of the total. */

@@ -16,6 +16,8 @@ NONE = dict.fromkeys(
 # Its clicks before are too many for groups, if raw_rows_max says so.
 MANY, ROWS_MAX = 3, 60
 
+COMPARED = {"compare": "previous", "compare_groups": "true"}
+
 
 @pytest.fixture
 def rows(migrated):
@@ -56,7 +58,7 @@ def value_of(group):
 
 
 def counts_of(group):
-    return {name: group[name] for name in NONE}
+    return group and {name: group[name] for name in NONE}
 
 
 def assert_groups(made, now, then, **about):
@@ -66,18 +68,18 @@ def assert_groups(made, now, then, **about):
     known = {value_of(group): counts_of(group) for group in alone["groups"]}
     absent = None if alone["lower_bound"] else NONE
     assert now["groups"] and then["lower_bound"] == alone["lower_bound"]
-    assert [(value_of(group), group["counts"]) for group in then["groups"]] == [
+    assert [(value_of(group), counts_of(group["counts"])) for group in then["groups"]] == [
         (value_of(group), known.get(value_of(group), absent)) for group in now["groups"]]
-    return {value_of(group): group["counts"] for group in then["groups"]}
+    return {value_of(group): counts_of(group["counts"]) for group in then["groups"]}
 
 
 def assert_compared(made, names, limit=100, **about):
     """Compares each dimension by itself, and all of them as breakdowns."""
     found = {}
     for name in names:
-        answer = ask(made, compare="previous", group_by=name, limit=limit, **about)
+        answer = ask(made, **COMPARED, group_by=name, limit=limit, **about)
         found[name] = assert_groups(made, answer, answer["compare"], **about)
-    answer = ask(made, compare="previous", breakdowns=",".join(names), limit=limit, **about)
+    answer = ask(made, **COMPARED, breakdowns=",".join(names), limit=limit, **about)
     compared = answer["compare"]["breakdowns"]
     assert [each["group_by"] for each in compared] == list(names)
     for now, then in zip(answer["breakdowns"], compared):
@@ -96,12 +98,12 @@ def test_each_group_has_the_counts_of_the_compared_range(make):
     assert_compared(made, ("country", "asn", "city"), limit=1, bots="include")
     assert_compared(made, ("country", "campaign"), account="acme", device_class="phone,tablet")
     assert_compared(made, ("country", "city"), code="code1")
-    pairs = ask(made, compare="previous", group_by="country,campaign")
+    pairs = ask(made, **COMPARED, group_by="country,campaign")
     found = assert_groups(made, pairs, pairs["compare"])
     assert {counts["events"] for (_, campaign), counts in found.items()
             if campaign == "new"} == {0}
     # More values had clicks than groups_max.
-    answer = ask(make(groups_max=2), compare="previous", group_by="campaign", limit=1)
+    answer = ask(make(groups_max=2), **COMPARED, group_by="campaign", limit=1)
     assert answer["compare"]["groups"] == [{"value": "new", "counts": None}]
     assert not answer["compare"]["lower_bound"]
 
@@ -120,16 +122,16 @@ def test_a_total_is_known_without_groups(make):
     about = {"code": f"code{MANY}", "bots": "include"}
     total = ask(made, FROM - WEEK, TO - WEEK, **about)["total"]
     assert total["events"] == 3 * ROWS_MAX
-    answer = ask(made, compare="previous", group_by="country", **about)
+    answer = ask(made, **COMPARED, group_by="country", **about)
     assert answer["compare"]["total"] == total and "unknown" not in answer["compare"]
     assert [(group["value"], group["counts"]) for group in answer["compare"]["groups"]] == [
         (group["value"], None) for group in answer["groups"]]
-    answer = ask(made, compare="previous", breakdowns="country,tag", **about)
+    answer = ask(made, **COMPARED, breakdowns="country,tag", **about)
     for now, then in zip(answer["breakdowns"], answer["compare"]["breakdowns"]):
         assert [group["counts"] for group in then["groups"]] == [None] * len(now["groups"])
 
     # A range that is not there has no groups, and a question without groups neither.
-    answer = ask(made, 0, DAY, compare="year", group_by="country")
+    answer = ask(made, 0, DAY, **{**COMPARED, "compare": "year"}, group_by="country")
     assert answer["compare"]["unknown"] == "there is no such range"
     assert answer["compare"]["groups"] == [] == answer["groups"]
-    assert "groups" not in ask(made, compare="year")["compare"]
+    assert "groups" not in ask(made, compare="year", group_by="country")["compare"]
