@@ -30,6 +30,9 @@ static int set_account(const struct link_move *m, const Shortloop__Link *before,
 				 "account: a blocked link stays with its "
 				 "account");
 	after->account = drop_const(account);
+	/* The name of a key belongs to its account. */
+	if (strcmp(account, before->account) != 0)
+		after->creator = drop_const("");
 	return 0;
 }
 
