@@ -8,15 +8,16 @@
 #include "aggregator/api/statistics/owner_clicks.h"
 #include "aggregator/api/statistics/shared_question.h"
 
-/* Finds the link, if the question is about one; otherwise checks whose clicks
- * it is about. */
+/* Finds the link, if the question is about one, and checks whose clicks it is
+ * about: a link that changed hands may have two owners of one name. */
 static int find_subject(struct call *call, const struct question *q,
 			struct archived_link *ret, struct error *err)
 {
 	struct link_finder finder = call_finder(call);
 
-	if (*q->code || q->link_id)
-		return link_find(&finder, q->code, q->link_id, ret, err);
+	if ((*q->code || q->link_id) &&
+	    link_find(&finder, q->code, q->link_id, ret, err) < 0)
+		return -1;
 	return owner_question_check(q, call->access, err);
 }
 

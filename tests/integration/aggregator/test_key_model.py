@@ -209,8 +209,8 @@ def draw_clicks(chance, world):
 
     def status(caller):
         link = meant(caller)
-        if link:
-            return 200 if caller.sees_link(link) else 404
+        if link and not caller.sees_link(link):
+            return 404
         # The other dimension of a pair may name the account.
         named = () if shape == "pair" and "account" in groups else groups
         return 400 if names_owner_of_no_account(caller, filters, *named) else 200
