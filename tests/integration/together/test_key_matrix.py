@@ -364,7 +364,7 @@ MATRIX = {
     "/v1/clicks": [
         (one_by_one(CLICKS + "&code=code{link}", CLICKS + "&link_id={link}",
                     CLICKS + "&code=code{link}&format=csv",
-                    CLICKS + "&code=code{link}&group_by=owner"), seen),
+                    CLICKS + "&code=code{link}&group_by=account,owner"), seen),
         (together(CLICKS + "&group_by=link", listed("groups", "value")), seen),
         (of_each(CLICKS + "&group_by=link", listed("groups", "value"), "account"), seen),
         (of_each(CLICKS + "&group_by=link", listed("groups", "value"), "account",
