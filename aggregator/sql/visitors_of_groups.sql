@@ -1,6 +1,7 @@
 -- @condition@: include aggregator/sql/parts/is_human.sql
 -- @owners@: AND account = 'acme'
 -- @row_values@: [(0, toString(verdict)), (1, toString(country))]
+-- @is_answered@: include aggregator/sql/parts/is_answered_group.sql
 -- @open_visitors@: include aggregator/sql/parts/open_visitors.sql
 SELECT d, toValidUTF8(v) AS group_value, uniqExact(who)
 FROM (
@@ -15,7 +16,6 @@ FROM (
       AND attempt = transform(toUInt32(intDiv(toUnixTimestamp(slot), 86400) * 86400),
             {days:Array(UInt32)}, {attempts:Array(UInt64)}, toUInt64(0))
     @open_visitors@)
-WHERE (d, toValidUTF8(v)) IN (
-        SELECT arrayJoin(arrayZip({indexes:Array(UInt8)}, {values:Array(String)})))
+@is_answered@
 GROUP BY d, group_value
 FORMAT TabSeparated

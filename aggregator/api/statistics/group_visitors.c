@@ -15,6 +15,10 @@
 /* About how many sampled clicks one question reads: of more clicks, those of
  * rarer visitors only.  As few clicks of all links are counted themselves. */
 #define SAMPLED_CLICKS 100000
+/* Most bytes of the values that a statement lists: they are sent in its URL,
+ * which ClickHouse takes up to a megabyte.  More values are not listed, and the
+ * server returns those of the whole sample. */
+#define LISTED_BYTES_MAX 65536
 /* The rarest visitors in the table: one in 8 * 2^9. */
 #define RARITY_MAX 9
 
@@ -126,6 +130,9 @@ static void put_places(const struct places *places, struct buf *indexes,
 static const char visitors_of_groups[] =
 #include "aggregator/sql/visitors_of_groups.sql.inc"
 	;
+static const char is_answered_group[] =
+#include "aggregator/sql/parts/is_answered_group.sql.inc"
+	;
 static const char open_visitors[] =
 #include "aggregator/sql/parts/open_visitors.sql.inc"
 	;
@@ -165,7 +172,8 @@ static bool put_open_visitors(struct buf *sql, const struct question *q,
 
 /* Returns whether rows of `clicks` are counted, too. */
 static bool put_visitors(struct buf *sql, const struct question *q,
-			 const struct copied_days *days, bool bounded)
+			 const struct copied_days *days, bool bounded,
+			 bool listed)
 {
 	struct buf values = {0}, open = {0};
 	const char *row_values;
@@ -174,14 +182,16 @@ static bool put_visitors(struct buf *sql, const struct question *q,
 	clicks_sql_put_row_values(&values, q);
 	row_values = statement_piece(sql, &values);
 	any_open = put_open_visitors(&open, q, days, row_values, bounded);
-	statement_put(sql, visitors_of_groups,
-		      (const struct statement_blank[]){
-			      {"condition", clicks_sql_condition(q->bots)},
-			      {"owners", bounded ? sampled_is_of_owners : NULL},
-			      {"row_values", row_values},
-			      {"open_visitors", statement_piece(sql, &open)},
-			      {NULL, NULL},
-		      });
+	statement_put(
+		sql, visitors_of_groups,
+		(const struct statement_blank[]){
+			{"condition", clicks_sql_condition(q->bots)},
+			{"owners", bounded ? sampled_is_of_owners : NULL},
+			{"row_values", row_values},
+			{"is_answered", listed ? is_answered_group : NULL},
+			{"open_visitors", statement_piece(sql, &open)},
+			{NULL, NULL},
+		});
 	buf_free(&values);
 	buf_free(&open);
 	return any_open;
@@ -195,6 +205,7 @@ struct estimate {
 	struct copied_days days;
 	struct question_params params;
 	struct buf starts, attempts, indexes, values;
+	bool listed; /* the groups' values are in the statement */
 	unsigned rarity;
 	uint64_t scale; /* one visitor in as many is counted; 1: each */
 	char rarity_text[8], mask[24];
@@ -231,8 +242,11 @@ static int fill_params(struct estimate *e, const struct call *call,
 	snprintf(e->mask, sizeof(e->mask), "%" PRIu64, e->scale - 1);
 	question_params_add(p, "param_days", e->starts.data);
 	question_params_add(p, "param_attempts", e->attempts.data);
-	question_params_add(p, "param_indexes", e->indexes.data);
-	question_params_add(p, "param_values", e->values.data);
+	e->listed = e->values.len <= LISTED_BYTES_MAX;
+	if (e->listed) {
+		question_params_add(p, "param_indexes", e->indexes.data);
+		question_params_add(p, "param_values", e->values.data);
+	}
 	question_params_add(p, "param_rarity", e->rarity_text);
 	question_params_add(p, "param_mask", e->mask);
 	return 0;
@@ -276,7 +290,7 @@ static int query_sampled(struct estimate *e, struct call *call,
 			 struct error *err)
 {
 	struct buf sql = {0};
-	bool any_open = put_visitors(&sql, q, &e->days, bounded);
+	bool any_open = put_visitors(&sql, q, &e->days, bounded, e->listed);
 	const struct answer_of what = {buf_cstr(&sql), e->params.items, "nsn",
 				       call->deadline};
 	int status;
