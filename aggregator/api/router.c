@@ -223,7 +223,8 @@ static void job_done(void *arg)
 
 	if (job->outcome < 0 && atomic_load(&job->task.cancelled))
 		problem_reply_soon(job->req, CLICKHOUSE_CANCELLED);
-	else if (job->outcome < 0 && job->call.mistakes.count)
+	else if (job->outcome < 0 && job->err.code == ERROR_INPUT &&
+		 job->call.mistakes.count)
 		problem_reply_mistakes(job->req, &job->call.mistakes);
 	else if (job->outcome < 0)
 		problem_reply(job->req, job->router->log, &job->err);

@@ -337,7 +337,9 @@ static void put_sample(struct buf *sql, const struct derived_table *table,
 	pieces_release(&p);
 }
 
-/* The counts of a forgotten link's values stay. */
+/* The counts of a forgotten link's values stay, and so do those of the values
+ * that few events of a forgotten visitor's link had on the day: together these
+ * would say who it was. */
 static void put_link_values(struct buf *sql, const struct derived_table *table,
 			    const struct forget_list *list, int64_t start)
 {
@@ -349,6 +351,7 @@ static void put_link_values(struct buf *sql, const struct derived_table *table,
 	put_partition(&p.partition, table->by, start);
 	buf_printf(&p.day, "%" PRId64, start);
 	put_is_link(&p.is_link, list);
+	put_has(&p.has_visitor, list, &of_link);
 	put_statement(sql, text, &p, table->name, NULL);
 	pieces_release(&p);
 }

@@ -34,6 +34,7 @@ static void put_pending(struct buf *sql, const struct derived *kind)
 		{"days", statement_piece(sql, &days)},
 		{"newest", kind->newest},
 		{"can_copy", statement_piece(sql, &can_copy)},
+		{"or_dropped", kind->when_old ? "n_dropped > 0 OR" : NULL},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
@@ -41,12 +42,17 @@ static void put_pending(struct buf *sql, const struct derived *kind)
 	buf_free(&can_copy);
 }
 
+/* Days, instead of for ever. */
+#define NEVER_OLD INT64_C(1000000)
+
 /* Returns how long after its end a day is copied, in ms. */
 static int64_t age_of(const struct settling *s, const struct derived *kind)
 {
+	int64_t days = s->settings->raw_days;
+
 	if (kind->when_late)
 		return s->settings->clicks.late_window;
-	return kind->when_old ? s->settings->raw_days * CLOCK_DAY : 0;
+	return kind->when_old ? (days ? days : NEVER_OLD) * CLOCK_DAY : 0;
 }
 
 /* Finds the days after `after` that are to be copied. */
@@ -64,10 +70,6 @@ static int find_pending(const struct settling *s, const struct derived *kind,
 	struct buf sql = {0};
 	int status;
 
-	*ret = (struct pending_days){.first = -1};
-	/* Nothing becomes old if rows are kept for ever. */
-	if (kind->when_old && !s->settings->raw_days)
-		return 0;
 	put_pending(&sql, kind);
 	snprintf(least, sizeof(least), "%" PRId64, after);
 	snprintf(old, sizeof(old), "%" PRId64, CIVIL_DAY * 1000 + age);

@@ -113,8 +113,8 @@ struct derived {
 	/* A day is dropped only with this copy; name of the parameter that has
 	 * the copy's attempt then, and how it is written.  NULL: without it. */
 	const char *param, *bound;
-	/* Copied `late_window` after the day's end, or when it is old enough to
-	 * be dropped, not at once. */
+	/* Copied `late_window` after the day's end, or once it is dropped or
+	 * old enough to be, not at once. */
 	bool when_late, when_old;
 	/* The source is rows of `clicks`, some of which a drop deletes. */
 	bool of_rows;

@@ -54,8 +54,10 @@ static int fetch_compared(struct call *call, const struct clicks_answer *a,
 	if (*c->unknown)
 		return 0;
 	c->a.link.link_id = a->link.link_id;
-	if (fetch_range(call, &c->q, &c->a, &why) == 0)
+	if (fetch_range(call, &c->q, &c->a, &why) == 0) {
+		clicks_answer_sort_groups(&c->a);
 		return 0;
+	}
 	if (why.code == ERROR_INPUT && question_has_groups(&c->q) &&
 	    fetch_groupless(call, c, &why) == 0)
 		return 0;

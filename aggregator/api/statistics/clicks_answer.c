@@ -48,6 +48,25 @@ void clicks_answer_cap(struct clicks_answer *a, enum bots_mode mode)
 	counts_cap(&a->total, mode);
 }
 
+static int compare_values(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+	int order = strcmp(x->value, y->value);
+
+	return order ? order : strcmp(x->second, y->second);
+}
+
+void clicks_answer_sort_groups(struct clicks_answer *a)
+{
+	for (size_t i = 0; i < BREAKDOWNS_MAX; i++) {
+		struct grouping *g = &a->groupings[i];
+
+		if (g->count)
+			qsort(g->groups, g->count, sizeof(*g->groups),
+			      compare_values);
+	}
+}
+
 /* Finds the counts that belong to none of the groups in the answer. */
 static bool find_rest(const struct grouping *g, const struct counts *total,
 		      struct counts *ret)
@@ -228,14 +247,14 @@ static bool find_compared(const struct compared *c,
 			  const struct grouping *before, const struct group *g,
 			  struct counts *ret)
 {
+	const struct group *other;
+
 	if (*c->unknown || c->without_groups)
 		return false;
-	for (size_t i = 0; i < before->count; i++) {
-		const struct group *other = &before->groups[i];
-
-		if (strcmp(other->value, g->value) != 0 ||
-		    strcmp(other->second, g->second) != 0)
-			continue;
+	other = before->count ? bsearch(g, before->groups, before->count,
+					sizeof(*g), compare_values)
+			      : NULL;
+	if (other) {
 		*ret = other->counts;
 		return true;
 	}

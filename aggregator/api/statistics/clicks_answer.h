@@ -69,6 +69,10 @@ void clicks_answer_clear_groups(struct clicks_answer *a);
 bool clicks_answer_is_complete(const struct clicks_answer *a,
 			       const struct question *q);
 
+/* Sorts the groups by value, in place of their counts: those of a compared
+ * range are found by it. */
+void clicks_answer_sort_groups(struct clicks_answer *a);
+
 /* Caps all estimates at the clicks that `mode` counts. */
 void clicks_answer_cap(struct clicks_answer *a, enum bots_mode mode);
 

@@ -442,7 +442,8 @@ static void put_slots(struct buf *sql, const char *text,
 			      {"visitors", sets->visitors},
 			      {"addresses", sets->addresses},
 			      {"open_slots", statement_piece(sql, &slots)},
-			      {"groups", statement_piece(sql, groups)},
+			      {"groups",
+			       groups ? statement_piece(sql, groups) : NULL},
 			      {NULL, NULL},
 		      });
 	buf_free(&slots);
@@ -469,10 +470,17 @@ void clicks_sql_life(struct buf *sql, const struct question *q,
 		     const struct copied_days *sealed)
 {
 	struct clicks_sql_interval none = {0};
-	struct buf no_groups = {0};
 
-	put_slots(sql, life_of_link, q, &none, sealed, false, &no_groups);
+	put_slots(sql, life_of_link, q, &none, sealed, false, NULL);
 	clicks_sql_interval_release(&none);
+}
+
+void clicks_sql_open_size(struct buf *sql, const struct question *q,
+			  const struct copied_days *days)
+{
+	buf_puts(sql, "SELECT 0");
+	clicks_sql_put_open_part(sql, open_rows_of_link, q, days, true);
+	buf_puts(sql, " FORMAT TabSeparated");
 }
 
 void clicks_sql_sealed_size(struct buf *sql, const struct question *q,

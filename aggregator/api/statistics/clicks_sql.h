@@ -84,6 +84,10 @@ void clicks_sql_life(struct buf *sql, const struct question *q,
 void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
 			    const struct copied_days *sealed);
 
+/* Selects the number of the link's rows that no copied day covers. */
+void clicks_sql_open_size(struct buf *sql, const struct question *q,
+			  const struct copied_days *days);
+
 #define CLICKS_SQL_HOUR INT64_C(3600) /* seconds */
 
 /* An expression for the clicks that `mode` counts, over the aliases n_clicks,

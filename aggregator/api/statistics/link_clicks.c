@@ -56,16 +56,17 @@ static int64_t rows_bound(const struct call *call, const struct question *q)
 				  : INT64_MAX;
 }
 
-/* Counts the link's rows in the range.  A question that needs them is refused
- * if there are more than raw_rows_max; no more rows are read to find that out.
- */
+static const char rows_of_link[] =
+#include "aggregator/sql/rows_of_link.sql.inc"
+	;
+
+/* Counts the link's rows by the statement.  A question that needs them is
+ * refused if there are more than raw_rows_max; no more rows are read to find
+ * that out. */
 static int count_rows(struct call *call, const struct question *q,
-		      struct question_params *n, uint64_t *ret,
+		      const char *sql, struct question_params *n, uint64_t *ret,
 		      struct error *err)
 {
-	static const char sql[] =
-#include "aggregator/sql/rows_of_link.sql.inc"
-		;
 	int64_t most = rows_bound(call, q);
 	bool bounded = link_needs_rows(q);
 	size_t count = n->count;
@@ -90,7 +91,7 @@ static int decide_exact(struct call *call, const struct question *q,
 {
 	uint64_t rows = 0;
 
-	if (count_rows(call, q, n, &rows, err) < 0)
+	if (count_rows(call, q, rows_of_link, n, &rows, err) < 0)
 		return -1;
 	*ret_exact = rows <= (uint64_t)call->config->aggregator.exact_rows_max;
 	return 0;
@@ -208,6 +209,25 @@ static int read_size(struct call *call, const struct question *q,
 	return status;
 }
 
+/* Checks that rows which groups need are no more than raw_rows_max. */
+static int check_open_rows(struct call *call, const struct question *q,
+			   const struct link_days *days,
+			   struct sealed_numbers *p, struct error *err)
+{
+	struct buf sql = {0};
+	uint64_t rows;
+	int status;
+
+	if (!days->grouped)
+		return 0;
+	clicks_sql_open_size(&sql, q, &days->valued);
+	status = buf_cstr(&sql)
+			 ? count_rows(call, q, sql.data, &p->n, &rows, err)
+			 : error_set_nomem(err);
+	buf_free(&sql);
+	return status;
+}
+
 /* Counts from sealed days, and from rows for the rest of the range. */
 static int fetch_sealed(struct call *call, const struct question *q,
 			const struct link_days *days, struct clicks_answer *a,
@@ -220,6 +240,8 @@ static int fetch_sealed(struct call *call, const struct question *q,
 	int status =
 		sealed_numbers_fill(&p, call, q, a->link.link_id, days, err);
 
+	if (status == 0)
+		status = check_open_rows(call, q, days, &p, err);
 	if (status == 0)
 		status = try_exact(call, q, days, &p, a, &done, err);
 	if (status == 0 && !done) {

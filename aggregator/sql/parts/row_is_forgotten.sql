@@ -2,4 +2,5 @@
 -- @is_link@: link_id IN (1, 2)
 @is_visitor@
   OR (@is_link@
-    AND (unique_identity != toFixedString('', 20) OR campaign != '' OR notEmpty(tags)))
+    AND (unique_identity != toFixedString('', 20) OR campaign != '' OR notEmpty(tags)
+      OR url_digest != toFixedString('', 16)))

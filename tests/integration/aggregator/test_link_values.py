@@ -55,6 +55,15 @@ def test_groups_of_dropped_days_are_those_of_their_rows(
         assert found == expected(mine, bots)
         assert all(lower is False for lower, rest in told.values())
 
+    # Rows that the groups need beside are bounded.
+    world.insert(some_clicks(9, 50, [(FROM + 2 * DAY, FROM + 3 * DAY)], links=LINKS[:1]),
+                 progress=False)
+    few = keeper(raw_rows_max=30)
+    refused = requests.get(few.url + "/v1/clicks", timeout=60, params={
+        "from": rfc3339(FROM), "to": rfc3339(TO), "link_id": LINKS[0],
+        "breakdowns": "country,city"})
+    assert refused.status_code == 400 and "raw_rows_max" in refused.text, refused.text
+
     # Values of a part of such a day are not known, nor pairs and filters.
     for params, said in ((
             {"from": rfc3339(FROM + 900), "group_by": "country"}, "whole UTC days"),
@@ -122,6 +131,9 @@ def test_the_holder_has_the_groups_of_his_clicks(
 @pytest.mark.long
 def test_a_forgotten_link_has_no_values(keeper, world, clickhouse, program):  # noqa: F811
     rows = some_clicks(5, 200, [(FROM, FROM + DAY)], links=LINKS)
+    for row in rows:
+        if row["link_id"] == 2:  # it has no visitor, so no set names the day
+            row.update(outcome="expired")
     world.insert(rows)
     keeper()
     wait_gone(clickhouse, 1)
@@ -134,6 +146,40 @@ def test_a_forgotten_link_has_no_values(keeper, world, clickhouse, program):  # 
                            "FROM link_values GROUP BY link_id ORDER BY link_id")
     assert [(int(r["link_id"]), int(r["has_values"]), int(r["n"])) for r in left] == [
         (link, int(link != 2), sum(r["link_id"] == link for r in rows)) for link in LINKS]
+
+
+@pytest.mark.long
+def test_a_forgotten_visitor_leaves_no_values_of_few(
+        keeper, world, clickhouse, program):  # noqa: F811
+    rows = some_clicks(7, 60, [(FROM, FROM + DAY)], links=LINKS[1:])
+    alone = some_clicks(8, 1, [(FROM, FROM + DAY)], links=LINKS[:1])
+    alone[0].update(outcome="redirected", verdict="human", unique_identity="%020d" % 7)
+    world.insert(rows + alone)
+    keeper()
+    wait_gone(clickhouse, 1)
+    status, said = program("aggregator", args=(
+        "forget", "--no-wait", "--visitor", ("%020d" % 7).encode().hex()), start=False).run()
+    assert status == 0, said
+    left = {int(r["link_id"]): int(r["has_values"]) for r in clickhouse.rows(
+        "SELECT link_id, max(value != '') AS has_values FROM link_values GROUP BY link_id")}
+    assert left == {1: 0, 2: 1, 3: 1}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_late_clicks_are_added_also_where_rows_are_kept_for_ever(
+        keeper, world, clickhouse):  # noqa: F811
+    rows = some_clicks(10, 100, [(FROM, FROM + DAY)], links=LINKS[:1])
+    world.insert(rows)
+    made = keeper()
+    wait_gone(clickhouse, 1)
+    assert made.stop() == 0
+    late = some_clicks(11, 40, [(FROM, FROM + DAY)], links=LINKS[:1])
+    caught_up(world)
+    world.insert(late)
+    kept = keeper(raw_days=0)
+    eventually(lambda: groups_of_link(kept, LINKS[0])[0] == expected(rows + late),
+               3 * PATIENCE, what="late clicks in the groups of a link")
 
 
 @pytest.mark.long

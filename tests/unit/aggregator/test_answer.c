@@ -94,10 +94,10 @@ static void csv_puts_odd_values_in_quotes(void **state)
 
 	(void)state;
 	clicks_to_csv(&q, &a, &csv);
-	assert_string_equal(
-		buf_cstr(&csv),
-		"city,clicks,visitors,ips,humans,bots,prefetches,events\r\n"
-		"\"a,\"\"b\"\"\",6,5,4,6,3,1,20\r\n");
+	assert_string_equal(buf_cstr(&csv),
+			    "city,clicks,visitors,ips,humans,bots,prefetches,"
+			    "events,unique_error\r\n"
+			    "\"a,\"\"b\"\"\",6,5,4,6,3,1,20,0\r\n");
 	buf_free(&csv);
 }
 
@@ -114,7 +114,8 @@ static void csv_has_a_column_for_each_of_two_dimensions(void **state)
 	clicks_to_csv(&q, &a, &csv);
 	assert_string_equal(buf_cstr(&csv),
 			    "country,owner,clicks,visitors,ips,humans,bots,"
-			    "prefetches,events\r\nDE,ann,6,5,4,6,3,1,20\r\n");
+			    "prefetches,events,unique_error\r\nDE,ann,6,5,4,6,"
+			    "3,1,20,0\r\n");
 	buf_free(&csv);
 }
 
@@ -165,7 +166,7 @@ static void assert_csv_value(const char *value, const char *expected)
 	struct buf csv = {0};
 
 	snprintf(copy, sizeof(copy), "%s", value);
-	snprintf(row, sizeof(row), "%s,6,5,4,6,3,1,20\r\n", expected);
+	snprintf(row, sizeof(row), "%s,6,5,4,6,3,1,20,0\r\n", expected);
 	clicks_to_csv(&q, &a, &csv);
 	assert_string_equal(strstr(buf_cstr(&csv), "\r\n") + 2, row);
 	buf_free(&csv);
