@@ -55,14 +55,14 @@ void day_attempts_put_is_current(struct buf *sql, const struct derived *copy)
 	buf_printf(sql, "%s > greatest(n_day, n_hour) ", copy->newest);
 }
 
-void day_attempts_put_is_copied(struct buf *sql)
+void day_attempts_put_is_copied(struct buf *sql, bool but_old)
 {
 	const char *before = "";
 
 	for (size_t i = 0; i < COPIED_KINDS; i++) {
 		const struct derived *copy = derived_copy((enum copied)i);
 
-		if (!copy->param)
+		if (!copy->param || (but_old && copy->when_old))
 			continue;
 		buf_puts(sql, before);
 		day_attempts_put_is_current(sql, copy);

@@ -20,8 +20,9 @@ void day_attempts_put(struct buf *sql);
 /* The copy has everything that was settled for the day. */
 void day_attempts_put_is_current(struct buf *sql, const struct derived *copy);
 
-/* All copies that a drop needs are current. */
-void day_attempts_put_is_copied(struct buf *sql);
+/* All copies that a drop needs are current.  `but_old`: but for those that are
+ * made once a day is old; a drop makes them itself. */
+void day_attempts_put_is_copied(struct buf *sql, bool but_old);
 
 /*
  * The copy is read.  Copies of a dropped day are read even while late clicks

@@ -8,6 +8,7 @@
 #include "aggregator/reconcile/reconciled_hours.h"
 #include "aggregator/settle/changed_hours.h"
 #include "aggregator/settle/day_attempts.h"
+#include "aggregator/settle/day_copy.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 #include "common/clickhouse/statement.h"
@@ -59,18 +60,33 @@ struct drop_work {
 /* Texts for blanks of statements about days. */
 struct day_pieces {
 	struct buf attempts, is_copied; /* see day_attempts.h */
+	struct buf can_drop; /* it is copied but for copies of old days */
 };
 
 static void day_pieces_fill(struct day_pieces *p)
 {
 	day_attempts_put(&p->attempts);
-	day_attempts_put_is_copied(&p->is_copied);
+	day_attempts_put_is_copied(&p->is_copied, false);
+	day_attempts_put_is_copied(&p->can_drop, true);
 }
 
 static void day_pieces_release(struct day_pieces *p)
 {
 	buf_free(&p->attempts);
 	buf_free(&p->is_copied);
+	buf_free(&p->can_drop);
+}
+
+/* Writes the attempt of the copy, or 0 if a copy of old days is not current. */
+static void put_newest(struct buf *sql, const struct derived *copy)
+{
+	if (!copy->when_old) {
+		buf_printf(sql, ", argMin(%s, d)", copy->newest);
+		return;
+	}
+	buf_puts(sql, ", argMin(if(");
+	day_attempts_put_is_current(sql, copy);
+	buf_printf(sql, ", %s, 0), d)", copy->newest);
 }
 
 static void put_find_next(struct buf *sql)
@@ -83,13 +99,12 @@ static void put_find_next(struct buf *sql)
 
 	for (size_t i = 0; i < COPIED_KINDS; i++)
 		if (derived_copy((enum copied)i)->param)
-			buf_printf(&newest, ", argMin(%s, d)",
-				   derived_copy((enum copied)i)->newest);
+			put_newest(&newest, derived_copy((enum copied)i));
 	day_pieces_fill(&p);
 	const struct statement_blank blanks[] = {
 		{"newest", statement_piece(sql, &newest)},
 		{"day_attempts", statement_piece(sql, &p.attempts)},
-		{"is_copied", statement_piece(sql, &p.is_copied)},
+		{"is_copied", statement_piece(sql, &p.can_drop)},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
@@ -421,6 +436,23 @@ static int drop_old_day(struct drop_work *w, const struct progress *last,
 	return ret->why == DROP_GOES ? finish_drop(w, last, ret, err) : 0;
 }
 
+/* Makes the copies that the day lacks because they are made once it is old. */
+static int copy_old_day(struct drop_work *w, const struct progress *last,
+			struct error *err)
+{
+	for (size_t i = 0; i < COPIED_KINDS; i++) {
+		const struct derived *copy = derived_copy((enum copied)i);
+		int64_t start;
+		bool done;
+
+		if (copy->when_old && !w->copied.of[i] &&
+		    day_copy_next(w->s, copy, w->start - 1, last, &start, &done,
+				  err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int drop_next(const struct settling *s, int64_t after,
 	      const struct progress *last, struct drop_outcome *ret,
 	      struct repeats_removed *removed, struct error *err)
@@ -438,7 +470,15 @@ int drop_next(const struct settling *s, int64_t after,
 	ret->start = w.start;
 	if (w.start < 0)
 		return 0;
-	status = settling_pick_day(s, last, &w.picked, err);
+	status = copy_old_day(&w, last, err);
+	if (status == 0)
+		status = find_next(&w, last, after, err);
+	if (status == 0)
+		ret->start = w.start;
+	if (status == 0 && w.start < 0)
+		return 0;
+	if (status == 0)
+		status = settling_pick_day(s, last, &w.picked, err);
 	if (status == 0)
 		status = drop_old_day(&w, last, ret, removed, err);
 	settling_params_release(&w.params);
@@ -718,7 +758,7 @@ static void put_old_days(struct buf *sql)
 
 	day_pieces_fill(&p);
 	const struct statement_blank blanks[] = {
-		{"is_copied", statement_piece(sql, &p.is_copied)},
+		{"is_copied", statement_piece(sql, &p.can_drop)},
 		{"day_attempts", statement_piece(sql, &p.attempts)},
 		{NULL, NULL}};
 

@@ -313,6 +313,18 @@ static bool row_differs(struct day_check *c, size_t row, uint64_t events,
 	return false;
 }
 
+/* Returns whether the row's tables are checked: those without which a day is
+ * dropped are not, nor a copy of old days that is still to be made. */
+static bool is_checked(const struct day_check *c, size_t row)
+{
+	const struct derived *d = &derived_tables[row];
+
+	if (row < DERIVED_COPIES)
+		return true;
+	return d->param &&
+	       (!d->when_old || c->attempts.of[row - DERIVED_COPIES]);
+}
+
 static void find_lacking_table(struct day_check *c)
 {
 	const struct event_counts *hours = c->counts[DERIVED_HOURS][0];
@@ -328,8 +340,7 @@ static void find_lacking_table(struct day_check *c)
 	}
 	*c->ret = (struct drop_lack){0};
 	for (size_t row = 0; row < DERIVED_ROWS; row++)
-		if ((row < DERIVED_COPIES || derived_tables[row].param) &&
-		    row_differs(c, row, events, of_links))
+		if (is_checked(c, row) && row_differs(c, row, events, of_links))
 			return;
 }
 

@@ -219,8 +219,8 @@ def test_a_pair_in_csv_has_a_column_each(aggregator, rows):
     formulas = {"'" + ODD: ODD}
     for line in lines:
         line["values"][1] = formulas.get(line["values"][1], line["values"][1])
-    assert lines == [{k: v if k == "values" else str(v)
-                      for k, v in group.items()} for group in groups]
+    assert lines == [{**{k: v if k == "values" else str(v) for k, v in group.items()},
+                      "unique_error": "0.0029"} for group in groups]
 
 
 def test_an_owners_key_has_the_clicks_that_were_its_owners(

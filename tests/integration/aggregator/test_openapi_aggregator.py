@@ -122,6 +122,8 @@ def narrow(made, path, without=()):
         ["code", "link_id"], ["verdict", "bots"], ["group_by", "breakdowns"],
         ["format", "breakdowns"], ["format", "compare"], ["from", "period"],
         ["to", "period"], ["period", "compare"]]
+    described["x-needs"] = {
+        "/v1/clicks": {"compare_groups": [["compare"], ["group_by", "breakdowns"]]}}
     described["x-one-of"]["/v1/summary"] = [["code", "link_id"]]
     described["x-one-of"]["/v1/visit-statistics"] = [["code", "link_id"]]
     described["x-one-of"]["/v1/top"] = [

@@ -37,6 +37,11 @@ def leave_one(case):
         left = about if about in there else "".join(there[:1])
         for name in set(there) - {left}:
             del case.query[name]
+    # Parameters that are refused without one of each of these groups (x-needs).
+    for name, groups in DESCRIBED.get("x-needs", {}).get(case.path, {}).items():
+        if name in case.query and name != about and not all(
+                set(group) & set(case.query) for group in groups):
+            del case.query[name]
 
 
 @schemathesis.hook

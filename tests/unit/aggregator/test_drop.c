@@ -351,8 +351,7 @@ static void a_day_is_dropped_when_all_of_it_is_copied(void **state)
 	} copies[] = {{"sealed_day", d.copied.of[COPIED_LINKS]},
 		      {"owner_day", d.copied.of[COPIED_OWNERS]},
 		      {"value_day", d.copied.of[COPIED_VALUES]},
-		      {"sampled_day", d.copied.of[COPIED_SAMPLE]},
-		      {"link_value_day", d.copied.of[COPIED_LINK_VALUES]}};
+		      {"sampled_day", d.copied.of[COPIED_SAMPLE]}};
 
 	store_settled_day(t, &d);
 	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
