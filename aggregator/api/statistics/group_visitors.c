@@ -14,7 +14,7 @@
 
 /* About how many sampled clicks one question reads: of more clicks, those of
  * rarer visitors only.  As few clicks of all links are counted themselves. */
-#define SAMPLED_CLICKS 100000
+#define SAMPLED_CLICKS 50000
 /* Most bytes of the values that a statement lists: they are sent in its URL,
  * which ClickHouse takes up to a megabyte.  More values are not listed, and the
  * server returns those of the whole sample. */
