@@ -55,9 +55,9 @@ static int look_at_copy(struct doctor *d, const struct derived *copy,
 			struct error *err)
 {
 	/* Time after a day's end (ms) at which its copy is due. */
-	int64_t due = copy->when_late  ? d->settings->clicks.late_window
-		      : copy->when_old ? d->settings->raw_days * CLOCK_DAY
-				       : d->settings->day_grace;
+	int64_t due = copy->when_late || copy->when_old
+			      ? day_copy_age(&d->settling, copy)
+			      : d->settings->day_grace;
 	char text[CIVIL_NAME_MAX], others[64] = "";
 	uint64_t days, before = 0;
 	int64_t first, since;

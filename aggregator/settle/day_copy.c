@@ -20,7 +20,18 @@ struct pending_days {
 	uint64_t dropped; /* number of its drop; 0: none */
 };
 
-static void put_pending(struct buf *sql, const struct derived *kind)
+/* Writes the start of a condition: dropped days are copied whatever their age,
+ * and no others if rows are kept for ever. */
+static const char *whatever_age(const struct settling *s,
+				const struct derived *kind)
+{
+	if (!kind->when_old)
+		return NULL;
+	return s->settings->raw_days ? "n_dropped > 0 OR" : "n_dropped > 0 AND";
+}
+
+static void put_pending(struct buf *sql, const struct settling *s,
+			const struct derived *kind)
 {
 	static const char text[] =
 #include "aggregator/sql/copy_pending.sql.inc"
@@ -34,7 +45,7 @@ static void put_pending(struct buf *sql, const struct derived *kind)
 		{"days", statement_piece(sql, &days)},
 		{"newest", kind->newest},
 		{"can_copy", statement_piece(sql, &can_copy)},
-		{"or_dropped", kind->when_old ? "n_dropped > 0 OR" : NULL},
+		{"whatever_age", whatever_age(s, kind)},
 		{NULL, NULL}};
 
 	statement_put(sql, text, blanks);
@@ -42,17 +53,11 @@ static void put_pending(struct buf *sql, const struct derived *kind)
 	buf_free(&can_copy);
 }
 
-/* Days, instead of for ever. */
-#define NEVER_OLD INT64_C(1000000)
-
-/* Returns how long after its end a day is copied, in ms. */
-static int64_t age_of(const struct settling *s, const struct derived *kind)
+int64_t day_copy_age(const struct settling *s, const struct derived *kind)
 {
-	int64_t days = s->settings->raw_days;
-
 	if (kind->when_late)
 		return s->settings->clicks.late_window;
-	return kind->when_old ? (days ? days : NEVER_OLD) * CLOCK_DAY : 0;
+	return kind->when_old ? s->settings->raw_days * CLOCK_DAY : 0;
 }
 
 /* Finds the days after `after` that are to be copied. */
@@ -60,7 +65,7 @@ static int find_pending(const struct settling *s, const struct derived *kind,
 			int64_t after, struct pending_days *ret,
 			struct error *err)
 {
-	int64_t age = age_of(s, kind);
+	int64_t age = day_copy_age(s, kind);
 	uint64_t found[3] = {0};
 	char least[24], old[24], now[24];
 	const struct clickhouse_param params[] = {{"param_after", least},
@@ -70,7 +75,7 @@ static int find_pending(const struct settling *s, const struct derived *kind,
 	struct buf sql = {0};
 	int status;
 
-	put_pending(&sql, kind);
+	put_pending(&sql, s, kind);
 	snprintf(least, sizeof(least), "%" PRId64, after);
 	snprintf(old, sizeof(old), "%" PRId64, CIVIL_DAY * 1000 + age);
 	snprintf(now, sizeof(now), "%" PRId64, settling_now(s));
@@ -112,6 +117,17 @@ const char day_copy_source_links_dropped[] =
 const char day_copy_settled_hours[] =
 #include "aggregator/sql/expressions/settled_of_hours.sql.inc"
 	;
+
+void day_copy_put_staged_slots(struct buf *sql, const struct day_copy *c)
+{
+	static const char text[] =
+#include "aggregator/sql/expressions/staged_slots.sql.inc"
+		;
+	const struct statement_blank blanks[] = {
+		{"table", c->kind->tables[0].name}, {NULL, NULL}};
+
+	statement_put(sql, text, blanks);
+}
 
 struct copy_counts {
 	uint64_t rows, settled, staged;

@@ -45,10 +45,18 @@ extern const char day_copy_settled_links[];
 extern const char day_copy_source_links[];
 extern const char day_copy_source_links_dropped[];
 
+/* Writes an expression: the events that are staged in the copy's first table,
+ * whose rows are slots. */
+void day_copy_put_staged_slots(struct buf *sql, const struct day_copy *c);
+
 /* SQL: the events that are settled for the day's hours. */
 extern const char day_copy_settled_hours[];
 
 /* `kind` is a row of a copy, see derived_copy. */
+
+/* Returns how long after its end a day is copied, in ms; dropped days do not
+ * wait for raw_days. */
+int64_t day_copy_age(const struct settling *s, const struct derived *kind);
 
 /* Returns the number of days to copy, and the first of them (seconds since
  * 1970; -1: none). */

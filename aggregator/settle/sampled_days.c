@@ -19,16 +19,6 @@ static const char base_rest[] =
 #include "aggregator/sql/parts/sampled_base_rest.sql.inc"
 	;
 
-static void put_staged(struct buf *sql, const struct day_copy *c)
-{
-	static const char text[] =
-#include "aggregator/sql/expressions/staged_sample.sql.inc"
-		;
-
-	(void)c;
-	buf_puts(sql, text);
-}
-
 static int run_sample_statement(struct day_copy *c, const char *text,
 				struct error *err)
 {
@@ -64,6 +54,6 @@ const struct copy_statements sample_statements = {
 	.settled = day_copy_settled_links,
 	.source = day_copy_source_links,
 	.dropped_source = day_copy_source_links_dropped,
-	.put_staged = put_staged,
+	.put_staged = day_copy_put_staged_slots,
 	.stage = stage_sampled_clicks,
 };

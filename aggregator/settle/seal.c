@@ -10,16 +10,6 @@
 /* --- one day ----------------------------------------------------------------
  */
 
-static void put_staged(struct buf *sql, const struct day_copy *c)
-{
-	static const char text[] =
-#include "aggregator/sql/expressions/staged_seals.sql.inc"
-		;
-
-	(void)c;
-	buf_puts(sql, text);
-}
-
 static int stage_sealed_slots(struct day_copy *c, struct error *err)
 {
 	static const char of_rows[] =
@@ -54,6 +44,6 @@ const struct copy_statements seal_statements = {
 	.settled = day_copy_settled_links,
 	.source = day_copy_source_links,
 	.dropped_source = day_copy_source_links_dropped,
-	.put_staged = put_staged,
+	.put_staged = day_copy_put_staged_slots,
 	.stage = stage_sealed_slots,
 };

@@ -1,6 +1,7 @@
+-- @table@: sealed_slots
 (
     SELECT sum(events)
-    FROM sealed_slots
+    FROM @table@
     WHERE
       -- include: aggregator/sql/parts/slots_in_range.sql
       AND attempt = {attempt:UInt64}
