@@ -2,7 +2,7 @@
 -- @owners@: AND account = 'acme'
 -- @row_values@: [(0, toString(verdict)), (1, toString(country))]
 -- @is_answered@: include aggregator/sql/parts/is_answered_group.sql
--- @open_visitors@: include aggregator/sql/parts/open_visitors.sql
+-- @open_visitors@: include aggregator/sql/parts/open_visitors_of_owners.sql
 SELECT d, toValidUTF8(v) AS group_value, uniqExact(who)
 FROM (
     SELECT (arrayJoin(@row_values@) AS pair).1 AS d, pair.2 AS v, visitor_digest AS who

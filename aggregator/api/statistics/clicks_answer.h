@@ -51,8 +51,8 @@ struct clicks_answer {
 
 /* An answer about another range. */
 struct compared {
-	/* It uses what the whole question owns, and has more groups, so that
-	 * most values of that are among them. */
+	/* Its pointers are owned by the whole question.  Its limit of groups is
+	 * greater, so that most values of the whole answer are among them. */
 	struct question q;
 	struct clicks_answer a;
 	bool without_groups; /* the range has counts, and no groups */

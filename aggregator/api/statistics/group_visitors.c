@@ -133,42 +133,15 @@ static const char visitors_of_groups[] =
 static const char is_answered_group[] =
 #include "aggregator/sql/parts/is_answered_group.sql.inc"
 	;
-static const char open_visitors[] =
-#include "aggregator/sql/parts/open_visitors.sql.inc"
+static const char open_visitors_of_all[] =
+#include "aggregator/sql/parts/open_visitors_of_all.sql.inc"
+	;
+static const char open_visitors_of_owners[] =
+#include "aggregator/sql/parts/open_visitors_of_owners.sql.inc"
 	;
 static const char sampled_is_of_owners[] = "AND "
 #include "aggregator/sql/parts/copied_row_is_of_owners.sql.inc"
 	;
-static const char row_is_of_owners[] = "AND "
-#include "aggregator/sql/parts/is_of_owners.sql.inc"
-	;
-
-/* Returns whether there are such rows. */
-static bool put_open_visitors(struct buf *sql, const struct question *q,
-			      const struct copied_days *days,
-			      const char *row_values, bool bounded)
-{
-	struct buf open = {0}, once = {0};
-	bool any = clicks_sql_put_open(&open, q, days);
-
-	if (any) {
-		clicks_sql_put_once(&once, q, false);
-		statement_put(
-			sql, open_visitors,
-			(const struct statement_blank[]){
-				{"row_values", row_values},
-				{"condition", clicks_sql_condition(q->bots)},
-				{"owners", bounded ? row_is_of_owners : NULL},
-				{"open", statement_piece(sql, &open)},
-				{"once", statement_piece(sql, &once)},
-				{NULL, NULL},
-			});
-	}
-	sql->failed |= open.failed;
-	buf_free(&open);
-	buf_free(&once);
-	return any;
-}
 
 /* Returns whether rows of `clicks` are counted, too. */
 static bool put_visitors(struct buf *sql, const struct question *q,
@@ -176,18 +149,19 @@ static bool put_visitors(struct buf *sql, const struct question *q,
 			 bool listed)
 {
 	struct buf values = {0}, open = {0};
-	const char *row_values;
 	bool any_open;
 
 	clicks_sql_put_row_values(&values, q);
-	row_values = statement_piece(sql, &values);
-	any_open = put_open_visitors(&open, q, days, row_values, bounded);
+	clicks_sql_put_open_part(
+		&open, bounded ? open_visitors_of_owners : open_visitors_of_all,
+		q, days, false);
+	any_open = open.len > 0;
 	statement_put(
 		sql, visitors_of_groups,
 		(const struct statement_blank[]){
 			{"condition", clicks_sql_condition(q->bots)},
 			{"owners", bounded ? sampled_is_of_owners : NULL},
-			{"row_values", row_values},
+			{"row_values", statement_piece(sql, &values)},
 			{"is_answered", listed ? is_answered_group : NULL},
 			{"open_visitors", statement_piece(sql, &open)},
 			{NULL, NULL},

@@ -100,7 +100,7 @@ static int decide_exact(struct call *call, const struct question *q,
 /* The days of a link that are copied. */
 struct link_days {
 	struct copied_days sealed;
-	/* Those whose values answer for groups; unless `grouped`, none do. */
+	/* Days whose values answer for groups, if `grouped`. */
 	struct copied_days valued;
 	bool grouped;
 };
