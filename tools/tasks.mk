@@ -53,9 +53,10 @@ fault-programs: $(FAULTS)
 # The programs that tests/run-long runs under ThreadSanitizer.
 THREADED := redirector allocator
 
-#: make test-long     two or three hours: ten million codes under faults, fuzzing
+#: make test-long     four hours: ten million codes under faults, mutants, fuzzing;
+#:                    LONG="older races" names some of its parts (PARTS in tests/run-long)
 test-long:
-	@tools/deps.sh engines long
+	@tools/deps.sh lint engines long
 	@+$(BUILD) all fault-programs $(MODEL)
 	@+$(BUILD) SANITIZE=thread $(THREADED:%=build/thread/bin/%)
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin FUZZ_SECONDS=$(FUZZ_SECONDS) \
