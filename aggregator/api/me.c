@@ -48,7 +48,7 @@ static void reply_view(struct http_request *req, const struct buf *text)
 	if (!encoding_choose(&accepted, text->len, &encoding))
 		problem_reply_not_acceptable(req);
 	else if (encode_text(encoding, text, &out, &err) < 0)
-		problem_reply_soon(req, "out of memory");
+		http_reply_problem(req, 503, NULL, "out of memory");
 	else
 		reply_encoded(req, encoding, &out);
 	buf_free(&out);
@@ -96,7 +96,7 @@ void me_reply_share(struct http_request *req, const struct access *access)
 	share = view ? json_dumps(view, JSON_COMPACT) : NULL;
 	json_decref(view);
 	if (!share) {
-		problem_reply_soon(req, "out of memory");
+		http_reply_problem(req, 503, NULL, "out of memory");
 		return;
 	}
 	/* A share does not tell its key's name, account and owners. */

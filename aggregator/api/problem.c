@@ -62,14 +62,6 @@ void problem_reply(struct http_request *req, struct log *log,
 	}
 }
 
-void problem_reply_soon(struct http_request *req, const char *why)
-{
-	static const struct http_field later[] = {{"Retry-After", "1"},
-						  {NULL, NULL}};
-
-	http_reply_problem(req, 503, later, "%s", why);
-}
-
 void problem_reply_full(struct http_request *req, enum slots_answer why,
 			const char *what)
 {
@@ -77,7 +69,7 @@ void problem_reply_full(struct http_request *req, enum slots_answer why,
 						  {NULL, NULL}};
 
 	if (why == SLOTS_NO_MEMORY)
-		problem_reply_soon(req, "out of memory");
+		http_reply_problem(req, 503, NULL, "out of memory");
 	else if (why == SLOTS_KEY_FULL)
 		http_reply_problem(req, 429, later,
 				   "this API key has too many %s under way",

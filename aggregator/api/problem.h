@@ -22,9 +22,6 @@ void problem_reply_input(struct http_request *req, const struct error *err);
 void problem_reply_mistakes(struct http_request *req,
 			    const struct field_mistakes *mistakes);
 
-/* Replies 503: the question is valid, and may be repeated at once. */
-void problem_reply_soon(struct http_request *req, const char *why);
-
 /* Replies 406: the client accepts no form of an answer that is a 200 otherwise.
  * Problems themselves are never encoded. */
 void problem_reply_not_acceptable(struct http_request *req);

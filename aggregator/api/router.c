@@ -222,7 +222,7 @@ static void job_done(void *arg)
 	struct query_job *job = arg;
 
 	if (job->outcome < 0 && atomic_load(&job->task.cancelled))
-		problem_reply_soon(job->req, CLICKHOUSE_CANCELLED);
+		http_reply_problem(job->req, 503, NULL, CLICKHOUSE_CANCELLED);
 	else if (job->outcome < 0 && job->err.code == ERROR_INPUT &&
 		 job->call.mistakes.count)
 		problem_reply_mistakes(job->req, &job->call.mistakes);
@@ -312,7 +312,7 @@ static void submit_question(struct router_loop *at, struct http_request *req,
 
 	if (!job) {
 		share_free(share);
-		problem_reply_soon(req, "out of memory");
+		http_reply_problem(req, 503, NULL, "out of memory");
 		return;
 	}
 	job->share = share;
@@ -333,7 +333,7 @@ static void submit_question(struct router_loop *at, struct http_request *req,
 	if (workers_submit_of(at->router->workers, access_turn(&job->access),
 			      at->loop, job_run, job_done, job, &err) < 0) {
 		metric_add(at->router->refused, 1);
-		problem_reply_soon(req, err.text);
+		http_reply_problem(req, 503, NULL, "%s", err.text);
 		job_free(job);
 	}
 }

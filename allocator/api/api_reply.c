@@ -1,17 +1,10 @@
 #include "allocator/api/api_reply.h"
 
-void api_reply_unavailable(struct http_request *req, const char *detail)
-{
-	static const struct http_field fields[] = {{"Retry-After", "1"}, {0}};
-
-	http_reply_problem(req, 503, fields, "%s", detail);
-}
-
 void api_reply_failure(const struct api_context *api, struct http_request *req,
 		       const struct error *err)
 {
 	creation_log_failure(&api->creation, err);
-	api_reply_unavailable(req, error_outside(err));
+	http_reply_problem(req, 503, NULL, "%s", error_outside(err));
 }
 
 static int status_of_refusal(const struct error *err)

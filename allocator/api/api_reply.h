@@ -11,10 +11,7 @@
 #include "common/field_mistakes.h"
 #include "common/http/http_server.h"
 
-/* 503 with Retry-After. */
-void api_reply_unavailable(struct http_request *req, const char *detail);
-
-/* The same for an error.  Details that are not for clients are logged
+/* Answers 503 for an error.  Details that are not for clients are logged
  * instead. */
 void api_reply_failure(const struct api_context *api, struct http_request *req,
 		       const struct error *err);

@@ -17,11 +17,7 @@ static bool answer_refusal(struct api_context *api, struct http_request *req,
 	if (!refusal.status)
 		return false;
 	link_finding_count(&api->metrics->reads, refusal.status);
-	if (refusal.status == 503)
-		api_reply_unavailable(req, refusal.detail);
-	else
-		http_reply_problem(req, refusal.status, NULL, "%s",
-				   refusal.detail);
+	http_reply_problem(req, refusal.status, NULL, "%s", refusal.detail);
 	return true;
 }
 

@@ -624,7 +624,7 @@ static bool may_begin(const struct batches *all, struct http_request *req,
 		return false;
 	}
 	if (all->running >= all->batches_max) {
-		http_reply_problem(req, 503, soon,
+		http_reply_problem(req, 503, NULL,
 				   "%zu batches are under way, as many as "
 				   "there may be at a time",
 				   all->running);
@@ -689,7 +689,7 @@ struct running_batch *batch_open(struct batches *all,
 	b = batch_new(all, kind, data, req, caller, &err);
 	if (!b) {
 		metric_add(all->metrics->refused, 1);
-		http_reply_problem(req, 503, soon, "%s", err.text);
+		http_reply_problem(req, 503, NULL, "%s", err.text);
 		return NULL;
 	}
 	b->fed = kind->more != NULL;

@@ -287,14 +287,17 @@ void http_reply_problem(struct http_request *req, int status,
 	http_reply_typed_problem(req, status, NULL, fields, detail);
 }
 
+/* A client that is not given a time to wait may never try again. */
+static const struct http_field retry_soon[] = {{"Retry-After", "1"}, {0}};
+
 void http_reply_typed_problem(struct http_request *req, int status,
 			      const char *type, const struct http_field *fields,
 			      const char *detail)
 {
 	struct buf body = problem_json(status, type, detail, "");
 
-	if (!fields_are_valid(fields))
-		fields = NULL;
+	if (!fields || !fields->name || !fields_are_valid(fields))
+		fields = status == 503 ? retry_soon : NULL;
 	reply_typed(req, status, "application/problem+json", fields, body.data,
 		    body.len);
 	buf_free(&body);
@@ -317,8 +320,7 @@ void reply_refusal(struct http_request *req, int status, const char *detail)
 	req->conn->closing = req->conn->linger = true;
 	put_start(req, status);
 	buf_puts(&req->out, "Content-Type: application/problem+json\r\n");
-	if (status == 503)
-		buf_puts(&req->out, "Retry-After: 1\r\n");
+	put_fields(&req->out, status == 503 ? retry_soon : NULL);
 	put_end(req, status, body.data, body.len);
 	buf_free(&body);
 }

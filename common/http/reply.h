@@ -36,7 +36,8 @@ void http_reply_text(struct http_request *req, int status, const char *text);
 /*
  * Answers with problem+json (RFC 9457): {"type","title","status","detail"}.
  * `detail` says what to do about it; the type is that of the status.  `fields`
- * may add headers (Retry-After, Allow), or be NULL.
+ * may add headers (Retry-After, Allow), or be NULL: a 503 without any has
+ * Retry-After: 1.
  */
 void http_reply_problem(struct http_request *req, int status,
 			const struct http_field *fields, const char *fmt, ...)

@@ -388,7 +388,7 @@ void exports_handle(struct exports *x, struct loop *loop,
 	struct export *e = calloc(1, sizeof(*e));
 
 	if (!e) {
-		problem_reply_soon(req, "out of memory");
+		http_reply_problem(req, 503, NULL, "out of memory");
 		return;
 	}
 	e->all = x;

@@ -57,7 +57,7 @@ static void submit_turn(struct share_turn *t, struct loop *loop)
 		return;
 	metric_add(t->uses.refused, 1);
 	slots_give_back(t->uses.slots, SHARE_UNKNOWN);
-	problem_reply_soon(t->req, err.text);
+	http_reply_problem(t->req, 503, NULL, "%s", err.text);
 	free_turn(t);
 }
 
@@ -68,7 +68,7 @@ void share_turn_begin(const struct share_turn_uses *uses, struct loop *loop,
 	struct share_turn *t = calloc(1, sizeof(*t));
 
 	if (!t) {
-		problem_reply_soon(req, "out of memory");
+		http_reply_problem(req, 503, NULL, "out of memory");
 		return;
 	}
 	*t = (struct share_turn){.uses = *uses,

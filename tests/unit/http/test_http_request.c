@@ -312,7 +312,7 @@ static void lines_go_out_as_they_are(void **state)
 
 static void reply_problem(struct http_request *req, void *arg)
 {
-	const struct http_field fields[] = {{"Retry-After", "1"}, {NULL, NULL}};
+	const struct http_field fields[] = {{"Retry-After", "7"}, {NULL, NULL}};
 
 	(void)arg;
 	http_reply_problem(req, 503, fields, "say \"%s\"", "please");
@@ -323,13 +323,30 @@ static void a_problem_is_json_with_its_fields(void **state)
 	char *answer = request_answer(state, reply_problem,
 				      "GET / HTTP/1.1\r\n" CLOSE "\r\n");
 
-	assert_non_null(strstr(answer, "\r\nRetry-After: 1\r\n"));
+	assert_non_null(strstr(answer, "\r\nRetry-After: 7\r\n"));
 	assert_non_null(
 		strstr(answer, "\r\nContent-Type: application/problem+json"));
 	assert_string_equal(strstr(answer, "\r\n\r\n") + 4,
 			    "{\"type\":\"/problems/unavailable\","
 			    "\"title\":\"Service Unavailable\",\"status\":503,"
 			    "\"detail\":\"say \\\"please\\\"\"}");
+	free(answer);
+}
+
+static void reply_unavailable(struct http_request *req, void *arg)
+{
+	static const struct http_field none[] = {{NULL, NULL}};
+
+	(void)arg;
+	http_reply_problem(req, 503, none, "wait");
+}
+
+static void a_503_says_when_to_try_again(void **state)
+{
+	char *answer = request_answer(state, reply_unavailable,
+				      "GET / HTTP/1.1\r\n" CLOSE "\r\n");
+
+	assert_non_null(strstr(answer, "\r\nRetry-After: 1\r\n"));
 	free(answer);
 }
 
@@ -344,6 +361,7 @@ static void what_is_not_utf8_in_a_detail_is_questioned(void **state)
 	char *answer = request_answer(state, reply_odd_problem,
 				      "GET / HTTP/1.1\r\n" CLOSE "\r\n");
 
+	assert_null(strstr(answer, "Retry-After"));
 	assert_string_equal(strstr(answer, "\r\n\r\n") + 4,
 			    "{\"type\":\"/problems/invalid\","
 			    "\"title\":\"Bad Request\",\"status\":400,"
@@ -369,6 +387,7 @@ int main(void)
 		CASE(a_value_with_a_line_end_becomes_a_500),
 		CASE(lines_go_out_as_they_are),
 		CASE(a_problem_is_json_with_its_fields),
+		CASE(a_503_says_when_to_try_again),
 		CASE(what_is_not_utf8_in_a_detail_is_questioned),
 	};
 
