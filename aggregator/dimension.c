@@ -3,11 +3,11 @@
 #include <string.h>
 
 const struct dimension dimensions[] = {
-	{"total", "''", DIMENSION_VISITORS},
+	{"total", "''", DIMENSION_FEW},
 	{"country", "toString(country)", DIMENSION_VISITORS},
 	{"device_class", "toString(device_class)", DIMENSION_VISITORS},
-	{"verdict", "toString(verdict)", DIMENSION_VISITORS},
-	{"outcome", "toString(outcome)", DIMENSION_VISITORS},
+	{"verdict", "toString(verdict)", DIMENSION_WHOLE},
+	{"outcome", "toString(outcome)", DIMENSION_FEW},
 	{"channel", "toString(channel)", DIMENSION_VISITORS},
 	{"city", "toString(city)", DIMENSION_BUSIEST},
 	{"os_family", "toString(os_family)", DIMENSION_BUSIEST},
@@ -86,13 +86,34 @@ const struct dimension *creation_dimension_find(const char *name)
 	return find_named(creation_dimensions, creation_dimension_count, name);
 }
 
-const struct dimension *dimension_of_many(void)
+static const struct dimension *first_of_kind(enum dimension_kind kind)
 {
 	size_t i = 0;
 
-	while (dimensions[i].kind != DIMENSION_MANY)
+	while (dimensions[i].kind != kind)
 		i++;
 	return &dimensions[i];
+}
+
+const struct dimension *dimension_of_many(void)
+{
+	return first_of_kind(DIMENSION_MANY);
+}
+
+const struct dimension *dimension_of_whole(void)
+{
+	return first_of_kind(DIMENSION_WHOLE);
+}
+
+bool dimension_keeps_all(const struct dimension *d)
+{
+	return d->kind == DIMENSION_WHOLE || d->kind == DIMENSION_VISITORS ||
+	       d->kind == DIMENSION_FEW;
+}
+
+bool dimension_is_of_hours(const struct dimension *d)
+{
+	return dimension_keeps_all(d) || d->kind == DIMENSION_BUSIEST;
 }
 
 bool dimension_has_hundreds(const struct dimension *d)

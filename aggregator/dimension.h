@@ -11,8 +11,17 @@
 #include <stddef.h>
 
 enum dimension_kind {
+	/*
+	 * A click has exactly one of its few values; the unique visitors and
+	 * addresses of each are kept.  Those of all clicks are the union, so
+	 * hours do not have them a second time in the row of `total`.  One
+	 * dimension.
+	 */
+	DIMENSION_WHOLE,
 	/* Few values: unique visitors are kept for each of them. */
 	DIMENSION_VISITORS,
+	/* Few values: all are kept, without their visitors. */
+	DIMENSION_FEW,
 	/* Any number of values: only the busiest of an hour are kept. */
 	DIMENSION_BUSIEST,
 	/*
@@ -48,6 +57,15 @@ const struct dimension *dimension_find(const char *name);
 
 /* Returns the DIMENSION_MANY. */
 const struct dimension *dimension_of_many(void);
+
+/* Returns the DIMENSION_WHOLE. */
+const struct dimension *dimension_of_whole(void);
+
+/* Whether hours and days have all values, and none is left out. */
+bool dimension_keeps_all(const struct dimension *d);
+
+/* Whether hours and days have each event once in it. */
+bool dimension_is_of_hours(const struct dimension *d);
 
 /* Whether a DIMENSION_VISITORS has hundreds of values, not only a dozen. */
 bool dimension_has_hundreds(const struct dimension *d);

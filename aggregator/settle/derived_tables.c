@@ -7,14 +7,9 @@
  * An event may have no value, or several, of a DIMENSION_MANY.
  */
 
-static bool is_of_hours(const struct dimension *d)
-{
-	return d->kind == DIMENSION_VISITORS || d->kind == DIMENSION_BUSIEST;
-}
-
 static bool is_of_owners(const struct dimension *d)
 {
-	return (d != dimensions && is_of_hours(d)) ||
+	return (d != dimensions && dimension_is_of_hours(d)) ||
 	       d->kind == DIMENSION_OF_ACCOUNT;
 }
 
@@ -51,7 +46,7 @@ const struct derived derived_tables[DERIVED_ROWS] = {
 				       .at = "hour",
 				       .events = "events",
 				       .in_day = hours_in_range,
-				       .has = is_of_hours,
+				       .has = dimension_is_of_hours,
 				       .has_many = true,
 				       .compared = "hours' values",
 				       .counted = "events by each dimension",
@@ -245,7 +240,7 @@ const struct derived derived_tables[DERIVED_ROWS] = {
 				    .visitors = VISITORS_IN_SPANS,
 				    .at = "span_start",
 				    .events = "events",
-				    .has = is_of_hours,
+				    .has = dimension_is_of_hours,
 				    .dimension = "if(span = 3600, 'hours', "
 						 "toString(dimension))",
 				    .also = ", 'hours'",

@@ -2,8 +2,10 @@
  * Rollups: counts over all links by whole UTC days, and their totals by hour,
  * combined from the slots of stats_hourly (schemas/clickhouse/stats_spans.sql).
  */
+#include "aggregator/dimension.h"
 #include "aggregator/settle/day_copy.h"
 #include "aggregator/settle/derived_tables.h"
+#include "common/clickhouse/statement.h"
 
 /* Each dimension must have as many events as its slots, and the hours as many
  * as the totals. */
@@ -25,7 +27,11 @@ static int stage_rollups(struct day_copy *c, struct error *err)
 	struct buf sql = {0};
 	int status;
 
-	buf_puts(&sql, text);
+	statement_put(&sql, text,
+		      (const struct statement_blank[]){
+			      {"whole", dimension_of_whole()->name},
+			      {NULL, NULL},
+		      });
 	status = settling_run(c->s->ch, &sql, c->params.items, err);
 	buf_free(&sql);
 	return status;

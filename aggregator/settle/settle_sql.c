@@ -48,6 +48,11 @@ static void put_name(struct buf *list, const struct dimension *d)
  * as a number and a value, took two and a half times as long.
  */
 
+static const char into_hours[] =
+#include "aggregator/sql/parts/into_hours.sql.inc"
+	;
+
+/* All values of each hour, with their states. */
 static const char hours[] =
 #include "aggregator/sql/hours.sql.inc"
 	;
@@ -66,6 +71,14 @@ static const char hours_groups[] =
  * are added for each group: updating states is most of the cost of a row. */
 static const char states_of_rows[] = ", "
 #include "aggregator/sql/parts/hour_states_of_rows.sql.inc"
+				     ", "
+#include "aggregator/sql/parts/hour_addresses_of_rows.sql.inc"
+	;
+/* The same without addresses. */
+static const char visitors_of_rows[] = ", "
+#include "aggregator/sql/parts/hour_states_of_rows.sql.inc"
+				       ", "
+#include "aggregator/sql/parts/hour_no_addresses.sql.inc"
 	;
 
 static const char rows_beside[] = "("
@@ -91,7 +104,26 @@ static const char hours_base[] =
 #include "aggregator/sql/hours_base.sql.inc"
 	;
 
-/* Writes h, quarter, d, v, n, c, b, p; for DIMENSION_VISITORS also the
+static const char no_states[] = ", "
+#include "aggregator/sql/parts/hour_no_states.sql.inc"
+	;
+
+/* NULL: only the busiest values are kept, without states. */
+static const char *states_of_kind(enum dimension_kind kind)
+{
+	switch (kind) {
+	case DIMENSION_WHOLE:
+		return states_of_rows;
+	case DIMENSION_VISITORS:
+		return visitors_of_rows;
+	case DIMENSION_FEW:
+		return no_states;
+	default:
+		return NULL;
+	}
+}
+
+/* Writes h, quarter, d, v, n, c, b, p; where all values are kept also the
  * states. */
 static void put_counts(struct buf *sql, enum dimension_kind kind,
 		       const struct settle_rows *rows)
@@ -108,7 +140,7 @@ static void put_counts(struct buf *sql, enum dimension_kind kind,
 		{"keys", statement_piece(sql, &lists[LIST_KEYS])},
 		{"names", statement_piece(sql, &lists[LIST_NAMES])},
 		{"values", statement_piece(sql, &lists[LIST_VALUES])},
-		{"states", kind == DIMENSION_VISITORS ? states_of_rows : NULL},
+		{"states", states_of_kind(kind)},
 		{"rows", rows->dropped ? rows_beside : "clicks"},
 		{"added", statement_piece(sql, &lists[LIST_ADDED])},
 		{"sets", statement_piece(sql, &lists[LIST_SETS])},
@@ -135,8 +167,7 @@ static void put_sums(struct buf *sql, enum dimension_kind kind,
 		{NULL, NULL}};
 
 	statement_put(sql,
-		      kind == DIMENSION_VISITORS ? hours_sums_visited
-						 : hours_sums,
+		      states_of_kind(kind) ? hours_sums_visited : hours_sums,
 		      blanks);
 	buf_free(&groups);
 	buf_free(&names);
@@ -163,7 +194,12 @@ static void put_selected(struct buf *sql, const char *text,
 
 void settle_sql_hours(struct buf *sql, const struct settle_rows *rows)
 {
+	buf_puts(sql, into_hours);
+	put_selected(sql, hours, DIMENSION_WHOLE, rows);
+	buf_puts(sql, "UNION ALL\n");
 	put_selected(sql, hours, DIMENSION_VISITORS, rows);
+	buf_puts(sql, "UNION ALL\n");
+	put_selected(sql, hours, DIMENSION_FEW, rows);
 	buf_puts(sql, "UNION ALL\n");
 	put_selected(sql, hours_busiest, DIMENSION_BUSIEST, rows);
 	buf_puts(sql, "UNION ALL\n");
@@ -222,12 +258,6 @@ const char settle_sql_hour_base[] =
 #include "aggregator/sql/hour_base.sql.inc"
 	;
 
-/* Whether the dimension is settled and has each event once. */
-static bool has_all_events(const struct dimension *d)
-{
-	return d->kind == DIMENSION_VISITORS || d->kind == DIMENSION_BUSIEST;
-}
-
 /*
  * Writes a statement with the columns h, attempt, n.  Each event is in every
  * dimension once, except those of many values.  If the dimensions differ, they
@@ -240,7 +270,7 @@ static void put_staged(struct buf *sql, const char *text)
 	unsigned number = 0;
 
 	for (size_t i = 0; i < dimension_count; i++) {
-		if (!has_all_events(&dimensions[i]))
+		if (!dimension_is_of_hours(&dimensions[i]))
 			continue;
 		put_name(&names, &dimensions[i]);
 		number++;

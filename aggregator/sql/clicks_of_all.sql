@@ -1,7 +1,7 @@
 -- @answer_part@: if(grouping(bucket) = 0, 'bucket', 'total')
 -- @bucket@: roundDown(toUnixTimestamp(t), CAST('[0,3600]', 'Array(Int64)'))
 -- @sets@: GROUP BY GROUPING SETS ((bucket), ())
--- @visitors@: include aggregator/sql/parts/merged_visitors.sql
+-- @visitors@: include aggregator/sql/parts/merged_visitors_and_ips.sql
 -- @total@: include aggregator/sql/parts/spans_of_hours.sql
 -- @dimension@: total
 -- @groups@: include aggregator/sql/parts/answer_groups.sql

@@ -1,5 +1,5 @@
 -- @bucket@: roundDown(toUnixTimestamp(t), CAST('[0,3600]', 'Array(Int64)'))
--- @visitors@: include aggregator/sql/parts/merged_visitors.sql
+-- @visitors@: include aggregator/sql/parts/merged_visitors_and_ips.sql
 -- @dimension@: total
 -- @of_buckets@: include aggregator/sql/parts/spans_of_days.sql
 -- @total@: include aggregator/sql/parts/spans_of_rows.sql

@@ -9,9 +9,9 @@
 CREATE TABLE IF NOT EXISTS day_values
 (
     dimension       LowCardinality(String),
-    day             Date,
-    attempt         UInt64,
-    value           String,
+    day             Date CODEC(Delta, ZSTD),
+    attempt         UInt64 CODEC(Delta, ZSTD),
+    value           String CODEC(ZSTD),
     rest            Bool, -- the sum of the values beyond the busiest ones
     events          UInt64 CODEC(T64, ZSTD), -- also those without a link
     clicks          UInt64 CODEC(T64, ZSTD),

@@ -5,21 +5,21 @@
 -- all owners of each account, and one row 'whole': visitors of several holders cannot be added up.
 CREATE TABLE IF NOT EXISTS link_days
 (
-    link_id     UInt64,
+    link_id     UInt64 CODEC(Delta, ZSTD),
     account     LowCardinality(String),
     owner       LowCardinality(String),
     part        Enum8('sole' = 0, 'holder' = 1, 'account' = 2, 'whole' = 3),
     day         Date,
-    attempt     UInt64,
-    pv          UInt64, -- events of the link: effective + ineffective
-    uv          UInt64, -- distinct visitors of all clicks
-    ip          UInt64, -- distinct addresses of all clicks
-    human_uv    UInt64, -- the same, of clicks by people only
-    human_ip    UInt64,
-    effective   UInt64, -- clicks by people
-    ineffective UInt64,
-    bots        UInt64, -- part of ineffective: redirects of robots
-    prefetches  UInt64  -- part of ineffective: redirects that were fetched ahead
+    attempt     UInt64 CODEC(Delta, ZSTD),
+    pv          UInt64 CODEC(T64, ZSTD), -- events of the link: effective + ineffective
+    uv          UInt64 CODEC(T64, ZSTD), -- distinct visitors of all clicks
+    ip          UInt64 CODEC(T64, ZSTD), -- distinct addresses of all clicks
+    human_uv    UInt64 CODEC(T64, ZSTD), -- the same, of clicks by people only
+    human_ip    UInt64 CODEC(T64, ZSTD),
+    effective   UInt64 CODEC(T64, ZSTD), -- clicks by people
+    ineffective UInt64 CODEC(T64, ZSTD),
+    bots        UInt64 CODEC(T64, ZSTD), -- part of ineffective: redirects of robots
+    prefetches  UInt64 CODEC(T64, ZSTD)  -- part of ineffective: redirects that were fetched ahead
 )
 ENGINE = MergeTree
 PARTITION BY (toYYYYMMDD(day), attempt)

@@ -8,14 +8,14 @@
 -- so at their next start, beside the new ones (ClickHouse issue 107605).
 CREATE TABLE IF NOT EXISTS link_slots
 (
-    link_id     UInt64,
+    link_id     UInt64 CODEC(Delta, ZSTD),
     slot        DateTime('UTC') CODEC(Delta, ZSTD), -- 15 minutes of UTC
-    attempt     UInt64,
-    clicks      UInt64, -- events answered by a redirect, for people and robots
-    bots        UInt64, -- part of clicks: robots of any kind
-    prefetches  UInt64, -- part of clicks: fetched ahead by a browser
-    effective   UInt64, -- clicks by people: clicks - bots - prefetches
-    ineffective UInt64  -- all other events: robots, prefetches, HEAD, 404 ...
+    attempt     UInt64 CODEC(Delta, ZSTD),
+    clicks      UInt64 CODEC(T64, ZSTD), -- events answered by a redirect, for people and robots
+    bots        UInt64 CODEC(T64, ZSTD), -- part of clicks: robots of any kind
+    prefetches  UInt64 CODEC(T64, ZSTD), -- part of clicks: fetched ahead by a browser
+    effective   UInt64 CODEC(T64, ZSTD), -- clicks by people: clicks - bots - prefetches
+    ineffective UInt64 CODEC(T64, ZSTD)  -- all other events: robots, prefetches, HEAD, 404 ...
 )
 ENGINE = MergeTree
 PARTITION BY (toYYYYMMDD(slot), attempt)

@@ -11,10 +11,10 @@ CREATE TABLE IF NOT EXISTS link_values
 (
     link_id         UInt64 CODEC(Delta, ZSTD),
     account         LowCardinality(String),
-    owner           LowCardinality(String),
+    owner           LowCardinality(String) CODEC(ZSTD),
     dimension       LowCardinality(String),
-    day             Date,
-    attempt         UInt64,
+    day             Date CODEC(Delta, ZSTD),
+    attempt         UInt64 CODEC(Delta, ZSTD),
     value           String CODEC(ZSTD),
     rest            Bool, -- the sum of the values beyond the busiest ones
     events          UInt64 CODEC(T64, ZSTD),

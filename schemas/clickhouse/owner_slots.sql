@@ -12,9 +12,9 @@
 CREATE TABLE IF NOT EXISTS owner_slots
 (
     account         LowCardinality(String),
-    owner           LowCardinality(String),
+    owner           LowCardinality(String) CODEC(ZSTD),
     slot            DateTime('UTC') CODEC(Delta, ZSTD), -- 15 minutes of UTC
-    attempt         UInt64,
+    attempt         UInt64 CODEC(Delta, ZSTD),
     events          UInt64 CODEC(T64, ZSTD), -- all events, whatever the outcome
     clicks          UInt64 CODEC(T64, ZSTD), -- answered by a redirect, for people and robots
     bots            UInt64 CODEC(T64, ZSTD), -- part of clicks

@@ -6,11 +6,11 @@
 CREATE TABLE IF NOT EXISTS owner_values
 (
     account         LowCardinality(String),
-    owner           LowCardinality(String),
+    owner           LowCardinality(String) CODEC(ZSTD),
     dimension       LowCardinality(String),
-    day             Date,
-    attempt         UInt64,
-    value           String,
+    day             Date CODEC(Delta, ZSTD),
+    attempt         UInt64 CODEC(Delta, ZSTD),
+    value           String CODEC(ZSTD),
     rest            Bool, -- the sum of the values beyond the busiest ones
     events          UInt64 CODEC(T64, ZSTD),
     clicks          UInt64 CODEC(T64, ZSTD),

@@ -16,9 +16,9 @@ CREATE TABLE IF NOT EXISTS sealed_slots
     link_id         UInt64 CODEC(Delta, ZSTD),
     -- The holder: the account and owner of the link at the click.
     account         LowCardinality(String),
-    owner           LowCardinality(String),
+    owner           LowCardinality(String) CODEC(ZSTD),
     slot            DateTime('UTC') CODEC(Delta, ZSTD), -- 15 minutes of UTC
-    attempt         UInt64,
+    attempt         UInt64 CODEC(Delta, ZSTD),
     events          UInt64 CODEC(T64, ZSTD), -- all events, whatever the outcome
     clicks          UInt64 CODEC(T64, ZSTD), -- answered by a redirect, for people and robots
     bots            UInt64 CODEC(T64, ZSTD), -- part of clicks

@@ -4,10 +4,12 @@
 -- new attempt number and publishes them by a row in `settled`; superseded attempts are
 -- deleted some time later.  A reader takes, for each hour, the newest published attempt.
 -- The states of unique visitors can be merged over slots and hours; they are filled for
--- `total` and for dimensions of few values only and empty otherwise.  People and all others
--- have states of their own: whoever counts both merges them.  A state of both in place of the
--- others' would be nearly a copy of that of people.  Hashes of 32 bits take half as much as
--- those of 64, and estimates are the same up to 10^8 visitors.
+-- dimensions of few values only and empty otherwise.  The visitors of all clicks are those of
+-- the values of `verdict`, which also have the states of addresses: a copy of these in `total`,
+-- or addresses by country, would be a third of this table, and states are most of it.
+-- People and all others have states of their own: whoever counts both merges them.  A state of
+-- both in place of the others' would be nearly a copy of that of people.  Hashes of 32 bits
+-- take half as much as those of 64, and estimates are the same up to 10^8 visitors.
 -- The states of a day whose rows are dropped cannot be counted again.  If they contain a
 -- forgotten visitor, they are emptied, and their counts are no longer known.
 -- A row has four states of up to 12 KiB, which ClickHouse does not count when it makes blocks:
@@ -17,15 +19,15 @@ CREATE TABLE IF NOT EXISTS stats_hourly
 (
     dimension      LowCardinality(String), -- 'total', 'country', ...
     hour           DateTime('UTC') CODEC(Delta, ZSTD),
-    attempt        UInt64,
+    attempt        UInt64 CODEC(Delta, ZSTD),
     slot           DateTime('UTC') CODEC(Delta, ZSTD),
-    value          String, -- '' if it is not known, and for 'total'
+    value          String CODEC(ZSTD), -- '' if it is not known, and for 'total'
     rest           Bool,   -- the sum of the values beyond the busiest ones
-    events         UInt64, -- all events, whatever the outcome
-    clicks         UInt64, -- answered by a redirect, for people and robots
-    bots           UInt64, -- part of clicks
-    prefetches     UInt64, -- part of clicks
-    -- Visitors of clicks by people, and of all other clicks.
+    events         UInt64 CODEC(T64, ZSTD), -- all events, whatever the outcome
+    clicks         UInt64 CODEC(T64, ZSTD), -- answered by a redirect, for people and robots
+    bots           UInt64 CODEC(T64, ZSTD), -- part of clicks
+    prefetches     UInt64 CODEC(T64, ZSTD), -- part of clicks
+    -- Visitors of clicks by people, and of all other clicks; addresses for `verdict` alone.
     people         AggregateFunction(uniqCombined(14), UInt64) CODEC(ZSTD),
     others         AggregateFunction(uniqCombined(14), UInt64) CODEC(ZSTD),
     people_ips     AggregateFunction(uniqCombined(14), UInt64) CODEC(ZSTD),

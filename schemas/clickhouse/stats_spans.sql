@@ -12,14 +12,15 @@ CREATE TABLE IF NOT EXISTS stats_spans
     dimension      LowCardinality(String), -- as in stats_hourly
     span           UInt32,                 -- seconds: 86400, or 3600 for 'total'
     span_start     DateTime('UTC') CODEC(Delta, ZSTD),
-    attempt        UInt64,
-    value          String,
+    attempt        UInt64 CODEC(Delta, ZSTD),
+    value          String CODEC(ZSTD),
     rest           Bool,
-    events         UInt64,
-    clicks         UInt64,
-    bots           UInt64,
-    prefetches     UInt64,
-    -- Visitors of clicks by people, and of all other clicks.
+    events         UInt64 CODEC(T64, ZSTD),
+    clicks         UInt64 CODEC(T64, ZSTD),
+    bots           UInt64 CODEC(T64, ZSTD),
+    prefetches     UInt64 CODEC(T64, ZSTD),
+    -- Visitors of clicks by people, and of all other clicks; addresses for `total` and
+    -- `verdict` alone.
     people         AggregateFunction(uniqCombined(14), UInt64) CODEC(ZSTD),
     others         AggregateFunction(uniqCombined(14), UInt64) CODEC(ZSTD),
     people_ips     AggregateFunction(uniqCombined(14), UInt64) CODEC(ZSTD),

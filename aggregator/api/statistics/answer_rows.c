@@ -70,8 +70,9 @@ void answer_rows_set_precision(struct clicks_answer *answer,
 {
 	answer->unique_error = unique_error;
 	for (size_t i = 0; i < answer->buckets.count; i++)
-		answer->data[i].unique_known = true;
-	answer->total.unique_known = true;
+		answer->data[i].visitors_known = answer->data[i].ips_known =
+			true;
+	answer->total.visitors_known = answer->total.ips_known = true;
 }
 
 int64_t answer_rows_readings(const struct question *q)

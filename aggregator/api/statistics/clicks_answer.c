@@ -258,7 +258,7 @@ static bool find_compared(const struct compared *c,
 		*ret = other->counts;
 		return true;
 	}
-	*ret = (struct counts){.unique_known = true};
+	*ret = (struct counts){.visitors_known = true, .ips_known = true};
 	return !before->lower_bound && before->count < c->q.limit;
 }
 
@@ -425,7 +425,7 @@ static void put_csv_error(const struct clicks_answer *a, const struct counts *c,
 	buf_putc(out, ',');
 	if (c->sampled)
 		buf_printf(out, "%.4g", c->sample_error);
-	else if (c->unique_known)
+	else if (c->visitors_known)
 		buf_printf(out, "%.4g", a->unique_error);
 }
 

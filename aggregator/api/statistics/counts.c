@@ -14,7 +14,8 @@ struct counts counts_read(char *const fields[COUNTS_FIELDS])
 		.prefetches = tsv_u64(fields[3]),
 		.visitors = tsv_u64(fields[4]),
 		.ips = tsv_u64(fields[5]),
-		.unique_known = *fields[4] != '\0',
+		.visitors_known = *fields[4] != '\0',
+		.ips_known = *fields[5] != '\0',
 	};
 }
 
@@ -89,9 +90,9 @@ int counts_to_json(const struct counts *c, enum bots_mode mode, json_t *object)
 				      json_count(counts_clicks(c, mode)));
 	status |= json_object_set_new(
 		object, "visitors",
-		count_or_null(c->unique_known || c->sampled, c->visitors));
+		count_or_null(c->visitors_known || c->sampled, c->visitors));
 	status |= json_object_set_new(object, "ips",
-				      count_or_null(c->unique_known, c->ips));
+				      count_or_null(c->ips_known, c->ips));
 	status |= json_object_set_new(object, "humans",
 				      json_count(count_humans(c)));
 	status |= json_object_set_new(object, "bots", json_count(c->bots));
@@ -110,10 +111,10 @@ const char counts_csv_header[] =
 void counts_to_csv(const struct counts *c, enum bots_mode mode, struct buf *out)
 {
 	buf_printf(out, "%" PRIu64 ",", counts_clicks(c, mode));
-	if (c->unique_known || c->sampled)
+	if (c->visitors_known || c->sampled)
 		buf_put_uint(out, c->visitors);
 	buf_putc(out, ',');
-	if (c->unique_known)
+	if (c->ips_known)
 		buf_put_uint(out, c->ips);
 	buf_putc(out, ',');
 	buf_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,

@@ -19,9 +19,9 @@ struct counts {
 	uint64_t prefetches; /* part of `redirected` */
 	uint64_t visitors;   /* distinct, among the clicks that `bots` counts */
 	uint64_t ips;
-	bool unique_known; /* visitors and ips are known */
+	bool visitors_known, ips_known;
 	/* Visitors are estimated from a sample, with this relative standard
-	 * error, and ips are not known (group_visitors.h). */
+	 * error (group_visitors.h). */
 	bool sampled;
 	double sample_error;
 };

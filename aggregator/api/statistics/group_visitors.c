@@ -75,7 +75,7 @@ static int places_fill(struct places *ret, struct clicks_answer *a,
 		struct grouping *g = &a->groupings[i];
 
 		for (size_t k = 0; k < g->count; k++)
-			if (!g->groups[k].counts.unique_known)
+			if (!g->groups[k].counts.visitors_known)
 				ret->items[ret->count++] =
 					(struct place){i, g->groups[k].value,
 						       &g->groups[k].counts};

@@ -2,23 +2,58 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "aggregator/api/statistics/clicks_sql.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/statement.h"
 
-/* The states that count for visitors. */
-static const char *const states[] = {
-	[BOTS_EXCLUDE] = ", people AS vi, people_ips AS ad",
-	[BOTS_INCLUDE] =
-		", people + others AS vi, people_ips + others_ips AS ad",
-	[BOTS_ONLY] = ", others AS vi, others_ips AS ad",
+/* States of visitors, and what is selected from them. */
+struct span_states {
+	const char *columns[BOTS_ONLY + 1]; /* by enum bots_mode */
+	const char *merged;
 };
+
+static const struct span_states with_addresses = {
+	.columns =
+		{
+			[BOTS_EXCLUDE] = ", people AS vi, people_ips AS ad",
+			[BOTS_INCLUDE] = ", people + others AS vi, "
+					 "people_ips + others_ips AS ad",
+			[BOTS_ONLY] = ", others AS vi, others_ips AS ad",
+		},
+	.merged =
+#include "aggregator/sql/parts/merged_visitors_and_ips.sql.inc"
+		,
+};
+static const struct span_states without_addresses = {
+	.columns =
+		{
+			[BOTS_EXCLUDE] = ", people AS vi",
+			[BOTS_INCLUDE] = ", people + others AS vi",
+			[BOTS_ONLY] = ", others AS vi",
+		},
+	.merged =
+#include "aggregator/sql/parts/merged_visitors.sql.inc"
+		,
+};
+
+static const struct span_states *states_of(const struct dimension *d)
+{
+	switch (d->kind) {
+	case DIMENSION_WHOLE:
+		return &with_addresses;
+	case DIMENSION_VISITORS:
+		return &without_addresses;
+	default:
+		return NULL;
+	}
+}
 
 /* --- sources ----------------------------------------------------------------
  *
- * A source has one row per slot or span, and value: t, v, e, c, b, p, x; states
- * vi and ad.
+ * A source has a row for each slot or span, and value: t, v, e, c, b, p, x;
+ * states vi and ad.  That of the total can have several of a slot.
  */
 
 /* The newest published attempts of the requested hours, which are listed or
@@ -46,9 +81,9 @@ static const char states_of_rows[] =
 /* The parts of a row that are read, in any of the tables. */
 struct span_reading {
 	const char *dimension;
-	uint32_t span;	    /* span in stats_spans, seconds */
-	const char *states; /* columns of visitors; NULL: not known */
-	bool rest;	    /* reads the rest instead of values */
+	uint32_t span;			  /* span in stats_spans, seconds */
+	const struct span_states *states; /* NULL: visitors are not known */
+	bool rest;			  /* reads the rest instead of values */
 	/* A query that selects the only values to read; NULL: all. */
 	const char *only;
 };
@@ -70,6 +105,7 @@ static void put_union(struct buf *sql, size_t *count)
 }
 
 static void put_settled(struct buf *sql, const char *text,
+			const struct question *q,
 			const struct span_reading *what, const char *hours,
 			const char *days)
 {
@@ -78,17 +114,29 @@ static void put_settled(struct buf *sql, const char *text,
 
 	put_which(&which, what);
 	snprintf(span, sizeof(span), "%" PRIu32, what->span);
-	statement_put(sql, text,
-		      (const struct statement_blank[]){
-			      {"states", what->states},
-			      {"hours", hours},
-			      {"days", days},
-			      {"dimension", what->dimension},
-			      {"span", span},
-			      {"which", statement_piece(sql, &which)},
-			      {NULL, NULL},
-		      });
+	statement_put(
+		sql, text,
+		(const struct statement_blank[]){
+			{"states",
+			 what->states ? what->states->columns[q->bots] : NULL},
+			{"hours", hours},
+			{"days", days},
+			{"dimension", what->dimension},
+			{"span", span},
+			{"which", statement_piece(sql, &which)},
+			{NULL, NULL},
+		});
 	buf_free(&which);
+}
+
+/* Hours have the visitors of the total as those of a dimension's values. */
+static struct span_reading as_hours_have(const struct span_reading *what)
+{
+	struct span_reading ret = *what;
+
+	if (what->states && !strcmp(what->dimension, dimensions[0].name))
+		ret.dimension = dimension_of_whole()->name;
+	return ret;
 }
 
 /* Selects hours that no rollup has; with `valued`, only those of its days. */
@@ -98,6 +146,7 @@ static void put_hours(struct buf *sql, const struct question *q,
 {
 	static const char of_days[] = "AND has({value_days:Array(UInt32)}, "
 				      "toUInt32(toStartOfDay(slot)))";
+	const struct span_reading of_hours = as_hours_have(what);
 	struct buf open = {0}, hours = {0};
 
 	if (clicks_sql_put_open_hours(&open, q, from->rolled) &&
@@ -109,7 +158,7 @@ static void put_hours(struct buf *sql, const struct question *q,
 				{"open_hours", statement_piece(&hours, &open)},
 				{NULL, NULL},
 			});
-		put_settled(sql, spans_of_hours, what,
+		put_settled(sql, spans_of_hours, q, &of_hours,
 			    statement_piece(sql, &hours),
 			    from->valued ? of_days : NULL);
 	}
@@ -162,7 +211,7 @@ static void put_source(struct buf *sql, const struct question *q,
 	put_hours(sql, q, from, what, &count);
 	if (from->rolled->count) {
 		put_union(sql, &count);
-		put_settled(sql, spans_of_days, what, NULL, NULL);
+		put_settled(sql, spans_of_days, q, what, NULL, NULL);
 	}
 	if (from->valued)
 		put_rows(sql, q, from->valued, what, &count);
@@ -181,16 +230,13 @@ static const char open_values[] =
 /* --- groups -----------------------------------------------------------------
  */
 
-static const char merged_visitors[] =
-#include "aggregator/sql/parts/merged_visitors.sql.inc"
-	;
 static const char answered_values[] =
 #include "aggregator/sql/parts/answered_values.sql.inc"
 	;
 
 static const char *visitors_of(const struct span_reading *what)
 {
-	return what->states ? merged_visitors : clicks_sql_no_visitors;
+	return what->states ? what->states->merged : clicks_sql_no_visitors;
 }
 
 /* Selects the values in the answer, found by counts alone: where there are many
@@ -221,8 +267,7 @@ static void put_groups(struct buf *sql, const struct question *q,
 	struct span_reading what = {
 		.dimension = d->name,
 		.span = CIVIL_DAY,
-		.states =
-			d->kind == DIMENSION_VISITORS ? states[q->bots] : NULL,
+		.states = states_of(d),
 	};
 
 	if (what.states && dimension_has_hundreds(d)) {
@@ -235,7 +280,6 @@ static void put_groups(struct buf *sql, const struct question *q,
 	buf_free(&source);
 }
 
-/* Hours have all values of dimensions with visitors. */
 static void put_left_out(struct buf *sql, const struct question *q,
 			 const struct total_sources *from,
 			 const struct dimension *d, size_t at)
@@ -247,7 +291,7 @@ static void put_left_out(struct buf *sql, const struct question *q,
 	};
 	struct buf source = {0};
 
-	if (d->kind == DIMENSION_VISITORS)
+	if (dimension_keeps_all(d))
 		return;
 	put_source(&source, q, from, &rest);
 	clicks_sql_put_left_out(sql, at, &source);
@@ -355,7 +399,7 @@ void total_sql_clicks(struct buf *sql, const struct question *q,
 	const struct span_reading total = {
 		.dimension = "total",
 		.span = CIVIL_DAY,
-		.states = q->apart ? NULL : states[q->bots],
+		.states = q->apart ? NULL : &with_addresses,
 	};
 	struct total_texts texts = {0};
 

@@ -7,14 +7,4 @@ uniqCombinedStateIf(14)(
     -- include: aggregator/sql/parts/hash_of_visitor.sql
     ,
     -- include: aggregator/sql/parts/is_not_human.sql
-) AS s1,
-uniqCombinedStateIf(14)(
-    -- include: aggregator/sql/parts/hash_of_address.sql
-    ,
-    -- include: aggregator/sql/parts/is_human.sql
-) AS s2,
-uniqCombinedStateIf(14)(
-    -- include: aggregator/sql/parts/hash_of_address.sql
-    ,
-    -- include: aggregator/sql/parts/is_not_human.sql
-) AS s3
+) AS s1

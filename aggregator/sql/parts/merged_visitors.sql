@@ -1,2 +1,2 @@
 if(max(x), NULL, uniqCombinedMerge(14)(vi)) AS n_visitors,
-    if(max(x), NULL, uniqCombinedMerge(14)(ad)) AS n_ips
+    CAST(NULL AS Nullable(UInt64)) AS n_ips

@@ -228,8 +228,8 @@ static inline void settled_publish_hour(struct settled *t, int64_t start,
 	clickhouse_server_do(
 		&t->server,
 		"INSERT INTO stats_hourly (dimension, hour, attempt, slot, "
-		"events) VALUES ('total', %" PRId64 ", %" PRIu64 ", %" PRId64
-		", %u)",
+		"events) SELECT arrayJoin(['total', 'verdict']), %" PRId64
+		", %" PRIu64 ", %" PRId64 ", %u",
 		start, attempt, start, events);
 	clickhouse_server_do(
 		&t->server,

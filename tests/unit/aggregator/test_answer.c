@@ -17,7 +17,8 @@ static const struct counts counts = {
 	.prefetches = 1,
 	.visitors = 5,
 	.ips = 4,
-	.unique_known = true,
+	.visitors_known = true,
+	.ips_known = true,
 };
 
 static void what_bots_leaves_adds_up(void **state)
@@ -58,7 +59,7 @@ static void what_is_not_known_is_null_and_empty(void **state)
 	json_t *object = json_object();
 
 	(void)state;
-	unknown.unique_known = false;
+	unknown.visitors_known = unknown.ips_known = false;
 	assert_int_equal(counts_to_json(&unknown, BOTS_EXCLUDE, object), 0);
 	assert_true(json_is_null(json_object_get(object, "visitors")));
 	counts_to_csv(&unknown, BOTS_EXCLUDE, &csv);
@@ -73,7 +74,7 @@ static void a_row_of_nulls_has_no_visitors(void **state)
 	char *fields[COUNTS_FIELDS] = {nine, nine, none, none, none, none};
 
 	(void)state;
-	assert_false(counts_read(fields).unique_known);
+	assert_false(counts_read(fields).visitors_known);
 	assert_int_equal(counts_read(fields).events, 9);
 }
 
@@ -121,7 +122,8 @@ static void csv_has_a_column_for_each_of_two_dimensions(void **state)
 
 static void csv_without_groups_has_a_row_for_each_interval(void **state)
 {
-	struct counts data[] = {counts, {.unique_known = true}};
+	struct counts data[] = {counts,
+				{.visitors_known = true, .ips_known = true}};
 	struct clicks_answer a = {.data = data, .total = counts};
 	struct error err = {0};
 	struct question q = {.zone = zone_load("/nowhere", "UTC", &err)};
@@ -274,7 +276,7 @@ static void each_figure_is_read_from_its_column(void **state)
 	assert_int_equal(c.prefetches, 1);
 	assert_int_equal(c.visitors, 5);
 	assert_int_equal(c.ips, 4);
-	assert_true(c.unique_known);
+	assert_true(c.visitors_known && c.ips_known);
 }
 
 static void each_figure_is_told_by_its_name(void **state)
@@ -320,7 +322,7 @@ static void counts_are_added_and_taken_away_one_by_one(void **state)
 	assert_int_equal(less.redirected, 6);
 	assert_int_equal(less.bots, 1);
 	assert_int_equal(less.prefetches, 0);
-	assert_false(less.unique_known);
+	assert_false(less.visitors_known || less.ips_known);
 	counts_add(&sum, &counts);
 	assert_int_equal(sum.events, 27);
 	assert_int_equal(sum.redirected, 14);

@@ -72,24 +72,24 @@ static void fill_values(struct settled *t, const struct day *d)
 
 	buf_puts(&sql, "INSERT INTO stats_hourly (dimension, hour, attempt, "
 		       "events) VALUES ");
-	put_values(&sql, d, "stats_hourly", d->start, d->k + 1, "xxx..", ALL);
+	put_values(&sql, d, "stats_hourly", d->start, d->k + 1, "xxxxx..", ALL);
 	run_statement(t, &sql);
 	buf_puts(&sql, "INSERT INTO owner_values (dimension, day, attempt, "
 		       "events) VALUES ");
 	put_values(&sql, d, "owner_values", d->start / DAY,
-		   d->copied.of[COPIED_OWNERS], "xxx.x", OF_LINKS);
+		   d->copied.of[COPIED_OWNERS], "xxxxx.x", OF_LINKS);
 	put_values(&sql, d, "owner_values", d->start / DAY,
-		   d->copied.of[COPIED_VALUES], "...x.", OF_LINKS);
+		   d->copied.of[COPIED_VALUES], ".....x.", OF_LINKS);
 	run_statement(t, &sql);
 	buf_puts(&sql, "INSERT INTO day_values (dimension, day, attempt, "
 		       "events) VALUES ");
 	put_values(&sql, d, "day_values", d->start / DAY,
-		   d->copied.of[COPIED_VALUES], "...x.", ALL);
+		   d->copied.of[COPIED_VALUES], ".....x.", ALL);
 	run_statement(t, &sql);
 	buf_puts(&sql, "INSERT INTO link_values (dimension, day, attempt, "
 		       "events) VALUES ");
 	put_values(&sql, d, "link_values", d->start / DAY,
-		   d->copied.of[COPIED_LINK_VALUES], "xxxxx", OF_LINKS);
+		   d->copied.of[COPIED_LINK_VALUES], "xxxxxxx", OF_LINKS);
 	run_statement(t, &sql);
 }
 

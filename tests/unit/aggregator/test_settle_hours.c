@@ -85,6 +85,20 @@ static void insert_of_all_kinds(struct settled *t)
 		settled_insert(t, all[i]);
 }
 
+/* Returns the slot, visitors, addresses, and those of people, of rows. */
+static const char *states_of(struct settled *t, const char *which)
+{
+	return clickhouse_server_ask(
+		&t->server,
+		"SELECT toUInt32(slot) - %" PRId64
+		" AS s, uniqCombinedMerge(14)(people + others), "
+		"uniqCombinedMerge(14)(people_ips + others_ips), "
+		"uniqCombinedMerge(14)(people), "
+		"uniqCombinedMerge(14)(people_ips) "
+		"FROM stats_hourly WHERE %s GROUP BY s ORDER BY s",
+		START, which);
+}
+
 static void an_hour_has_each_figure_of_its_rows(void **state)
 {
 	struct settled *t = *state;
@@ -103,17 +117,23 @@ static void an_hour_has_each_figure_of_its_rows(void **state)
 			&t->server,
 			"SELECT toUInt32(slot) - %" PRId64
 			" AS s, sum(events), sum(clicks), sum(bots), "
-			"sum(prefetches), "
-			"uniqCombinedMerge(14)(people + others), "
-			"uniqCombinedMerge(14)(people_ips + others_ips), "
-			"uniqCombinedMerge(14)(people), "
-			"uniqCombinedMerge(14)(people_ips), any(value), "
-			"any(rest), any(emptied) FROM stats_hourly "
+			"sum(prefetches), any(value), any(rest), any(emptied) "
+			"FROM stats_hourly "
 			"WHERE dimension = 'total' GROUP BY s ORDER BY s",
 			START),
-		"0\t18\t12\t5\t2\t9\t5\t3\t2\t\tfalse\tfalse\n"
-		"900\t8\t7\t0\t0\t7\t5\t7\t5\t\tfalse\tfalse\n"
-		"2700\t3\t3\t0\t3\t3\t3\t0\t0\t\tfalse\tfalse");
+		"0\t18\t12\t5\t2\t\tfalse\tfalse\n"
+		"900\t8\t7\t0\t0\t\tfalse\tfalse\n"
+		"2700\t3\t3\t0\t3\t\tfalse\tfalse");
+	assert_string_equal(states_of(t, "dimension = 'verdict'"),
+			    "0\t9\t5\t3\t2\n900\t7\t5\t7\t5\n"
+			    "2700\t3\t3\t0\t0");
+	assert_string_equal(states_of(t, "dimension = 'country'"),
+			    "0\t9\t0\t3\t0\n900\t7\t0\t7\t0\n"
+			    "2700\t3\t0\t0\t0");
+	assert_string_equal(states_of(t,
+				      "dimension NOT IN ('verdict', 'country', "
+				      "'device_class', 'channel')"),
+			    "0\t0\t0\t0\t0\n900\t0\t0\t0\t0\n2700\t0\t0\t0\t0");
 	assert_string_equal(
 		clickhouse_server_ask(
 			&t->server,
