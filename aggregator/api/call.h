@@ -43,6 +43,7 @@ struct polled {
 	bool of_rows;	  /* it has rows that are not settled yet */
 	int64_t from, to; /* what waits there is waited for; seconds */
 	int64_t until;	  /* the end of the range; seconds */
+	size_t len;	  /* bytes of the answer, not encoded */
 };
 
 struct answer_cache;

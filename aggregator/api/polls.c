@@ -165,6 +165,7 @@ bool polls_answer(struct polls *p, const struct poll *poll,
 	memcpy(call->etag, known.etag, sizeof(call->etag));
 	call->csv = known.csv;
 	call->quality = known.quality;
+	call->polled = known.polled;
 	metric_add(p->answered, 1);
 	return true;
 }

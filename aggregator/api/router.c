@@ -138,9 +138,12 @@ static void on_gone(void *arg)
 static int encode_body(struct query_job *job)
 {
 	struct buf *body = &job->call.body, out = {0};
+	/* An unchanged answer has the entity tag of the form that would be
+	 * sent. */
+	size_t len = body->len ? body->len : job->call.polled.len;
 
-	if (!encoding_choose(&job->accepted, body->len, &job->encoding) ||
-	    job->encoding == ENCODING_IDENTITY)
+	if (!encoding_choose(&job->accepted, len, &job->encoding) ||
+	    job->encoding == ENCODING_IDENTITY || !body->len)
 		return 0;
 	if (compress_append(encoding_name(job->encoding), COMPRESS_FAR,
 			    body->data, body->len, &out, &job->err) < 0) {
@@ -193,6 +196,7 @@ static int answer_question(struct query_job *job)
 	if (polls_answer(job->router->polls, &poll, etags, &job->call))
 		return 0;
 	status = run_route(job);
+	job->call.polled.len = job->call.body.len;
 	if (status == 0)
 		polls_keep(job->router->polls, &poll, &job->call);
 	return status;

@@ -150,8 +150,11 @@ int route_clicks(struct call *call, struct error *err)
 		status = call_finish_json(call, clicks_to_json(&q, &a), err);
 	}
 	if (status == 0)
-		call->polled =
-			(struct polled){true, a.of_rows, a.from, q.to, q.to};
+		call->polled = (struct polled){.may_be = true,
+					       .of_rows = a.of_rows,
+					       .from = a.from,
+					       .to = q.to,
+					       .until = q.to};
 	clicks_answer_release(&a);
 	question_release(&q);
 	return status;

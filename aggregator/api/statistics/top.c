@@ -500,8 +500,11 @@ int route_top(struct call *call, struct error *err)
 	if (status == 0)
 		status = call_finish_json(call, to_json(&t), err);
 	if (status == 0)
-		call->polled = (struct polled){true, t.of_rows, t.read.from,
-					       q.to, q.to};
+		call->polled = (struct polled){.may_be = true,
+					       .of_rows = t.of_rows,
+					       .from = t.read.from,
+					       .to = q.to,
+					       .until = q.to};
 	top_release(&t);
 	question_release(&q);
 	return status;

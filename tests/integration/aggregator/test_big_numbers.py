@@ -75,7 +75,7 @@ def test_a_sum_beyond_2_to_53_is_answered_to_the_last_digit(aggregator,
         "events, clicks, bots, prefetches) SELECT d, "
         f"toDateTime({START}, 'UTC'), 7, toDateTime({START} + n * 900, 'UTC'), "
         f"v, {many}, {many} - n, 2, 1 FROM (SELECT arrayJoin([('total', ''), "
-        "('country', 'DE'), ('link', '18446744073709551615')]) AS t, "
+        "('verdict', 'human'), ('country', 'DE'), ('link', '18446744073709551615')]) AS t, "
         "t.1 AS d, t.2 AS v, arrayJoin([0, 1, 2]) AS n)")
     clickhouse.query(
         "INSERT INTO settled (kind, unit, attempt) SELECT 'hour', "

@@ -119,7 +119,6 @@ def test_head_has_the_headers_of_get(made):
             assert head.headers.items() == get.headers.items()
 
 
-@pytest.mark.long
 def test_who_has_any_form_is_not_sent_another(made):
     for path in (LONG, "/app.js"):
         etag = Answer(made, path).headers["ETag"]

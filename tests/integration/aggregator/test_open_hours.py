@@ -6,7 +6,7 @@ import time
 import pytest
 
 from support.asking import aggregator, ask_range  # noqa: F401
-from support.clicks import DIMENSIONS, VISITED, counted, make_click
+from support.clicks import DIMENSIONS, VISITED, counted, counted_group, make_click
 from support.fault_proxy import FAULTS, Meeting
 from support.program import eventually
 
@@ -51,7 +51,7 @@ class Present:
             found = {g.pop("value"): g for g in
                      self.ask(made, group_by=dimension)["groups"]}
             for value, clicks in wanted.items():
-                right = counted(clicks, "include")
+                right = counted_group(clicks, dimension, "include")
                 group = found.pop(value, {"clicks": 0})
                 if dimension in VISITED and group != right or \
                         group["clicks"] != right["clicks"]:

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from support.asking import aggregator, ask_range, settled  # noqa: F401
-from support.clicks import (DIMENSIONS, VISITED, counted, expected_data,
+from support.clicks import (DIMENSIONS, VISITED, counted, counted_group, expected_data,
                             instant, some_clicks, without_visitors)
 from support.copied_days import copied_days, days_of, wait_copied
 from support.fault_proxy import FAULTS, ClickHouseProxy, each_fault, each_step
@@ -56,7 +56,7 @@ def assert_groups(made, rows, start, end, name, bots):
             if name == "link" else [row[name]]
     answer = ask_range(made, start, end, group_by=name, bots=bots, interval="month")
     inside = within(rows, start, end)
-    wanted = {value: counted([r for r in inside if value in of(r)], bots)
+    wanted = {value: counted_group([r for r in inside if value in of(r)], name, bots)
               for value in {v for r in inside for v in of(r)}}
     found = {g.pop("value"): g for g in answer["groups"]}
     if name not in VISITED:  # they are estimated (test_group_visitors.py)

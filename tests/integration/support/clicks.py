@@ -31,8 +31,9 @@ def listed_dimensions(*kinds):
 
 
 # All settled dimensions; those with states of visitors come first.
-VISITED = listed_dimensions("VISITORS")
-DIMENSIONS = (*VISITED, *listed_dimensions("BUSIEST", "MANY"))
+VISITED = listed_dimensions("WHOLE", "VISITORS")
+DIMENSIONS = (*VISITED, *listed_dimensions("FEW", "BUSIEST", "MANY"))
+WITH_ADDRESSES = listed_dimensions("WHOLE")
 # Dimensions of whole days, and of rows.
 DAILY = listed_dimensions("DAILY")
 
@@ -318,6 +319,14 @@ def counted(rows, bots="exclude"):
         "prefetches": len(prefetches),
         "events": len(rows),
     }
+
+
+def counted_group(rows, dimension, bots="exclude"):
+    """The same for the settled clicks of a value, whose addresses most dimensions lack."""
+    counts = counted(rows, bots)
+    if dimension not in WITH_ADDRESSES:
+        counts["ips"] = None
+    return counts
 
 
 def groups_of(rows, dimension, bots="exclude"):
