@@ -108,7 +108,7 @@ def test_breakdowns_of_few_rows_are_those_of_group_by(world):
     assert "expected one account=NAME" in refused(breakdowns="owner,account")["detail"]
 
 
-@pytest.mark.proof
+@pytest.mark.long
 def test_breakdowns_of_copied_days_are_those_of_group_by(world):
     asker = world(owner_rows_max=0)
     asker.wait_copies()
@@ -120,7 +120,7 @@ def test_breakdowns_of_copied_days_are_those_of_group_by(world):
     asker.assert_equal("all", ("region", "asn"), limit=1)
 
 
-@pytest.mark.proof
+@pytest.mark.long
 def test_breakdowns_of_a_link_are_those_of_group_by(world):
     exact, many = world(), world(exact_rows_max=10)
     for asker in exact, many:
@@ -130,7 +130,7 @@ def test_breakdowns_of_a_link_are_those_of_group_by(world):
     asker.assert_equal("all", mixed(), verdict="human", limit=2)
 
 
-@pytest.mark.proof
+@pytest.mark.long
 def test_values_that_hours_left_out_are_told_by_each_breakdown(world):
     asker = world(owner_rows_max=0, values_max=1)
     asker.wait_copies()

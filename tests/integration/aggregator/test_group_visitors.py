@@ -164,7 +164,7 @@ def test_days_that_are_not_sampled_are_counted_in_rows(make, world, clickhouse):
     assert_estimates(ask_each(made, names, start, end, **wait), mine, sampled(clickhouse))
 
 
-@pytest.mark.proof
+@pytest.mark.long
 def test_they_stay_when_the_rows_are_dropped(keeper, world, clickhouse):  # noqa: F811
     rows = clicks(4, 3000, 2000)
     caught_up(world)

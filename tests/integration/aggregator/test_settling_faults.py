@@ -21,7 +21,7 @@ STEPS = ("stats_hourly", "settled:hour", "settled:pass", "link_slots", "link_day
          "settled:link_day")
 TABLES = ("stats_hourly", "settled", "link_slots", "link_days")
 # The faults in `make test`; the others take minutes.
-SHORT = ("twice", "error_after", "late")
+SHORT = ("error_after", "late")
 
 
 @pytest.fixture

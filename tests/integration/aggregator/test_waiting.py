@@ -258,7 +258,7 @@ def settle_all(made, watcher, work):
 @pytest.mark.proof
 def test_no_view_calls_complete_what_an_import_still_changes(
         migrated, watched, doctor):
-    work = Import(seed=100, steps=4, count=60)
+    work = Import(seed=100, steps=2, count=60)
     made = watched(work)
     watcher = Watcher(made, work)
     watcher.look(1, settled=True)

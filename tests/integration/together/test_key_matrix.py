@@ -60,10 +60,8 @@ KEYS = {
 }
 VISITOR = "visitor of each link"[:20]  # has a click of each link
 
-# One key of each kind: for everything, for an owner, for an account, for both, and
-# none.
-SOME_KEYS = ["boss", "acme-bob", "acme-nobodys", "maker-ann", "all-round", "desk-all",
-             None]
+# For everything, for an owner of an account, to make and to read, and none.
+SOME_KEYS = ["boss", "acme-bob", "all-round", "desk-all", None]
 # Keys that read all accounts.
 OF_ALL = {"boss", "eye", "desk-all"}
 
