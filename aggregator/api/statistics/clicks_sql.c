@@ -459,8 +459,8 @@ void clicks_sql_sealed(struct buf *sql, const struct question *q,
 
 	clicks_sql_interval_fill(&by, "toUnixTimestamp(s)", buckets);
 	if (valued)
-		clicks_sql_put_values(&groups, q, values_of_link,
-				      open_values_of_link, valued, true);
+		clicks_sql_put_copied_values(&groups, q, values_of_link,
+					     open_values_of_link, valued, true);
 	put_slots(sql, clicks_of_link, q, &by, sealed, exact, &groups);
 	clicks_sql_interval_release(&by);
 	buf_free(&groups);
@@ -503,63 +503,22 @@ void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
 const char clicks_sql_no_visitors[] =
 #include "aggregator/sql/parts/no_visitors.sql.inc"
 	;
-static const char answer_groups[] =
-#include "aggregator/sql/parts/answer_groups.sql.inc"
-	;
-static const char answer_left_out[] =
-#include "aggregator/sql/parts/answer_left_out.sql.inc"
-	;
-
 static const char answer_values[] =
 #include "aggregator/sql/parts/answer_values.sql.inc"
 	;
 
-void clicks_sql_put_groups(struct buf *sql, const struct question *q, size_t at,
-			   struct buf *source, const char *visitors)
+void clicks_sql_singles_fill(struct clicks_sql_singles *ret,
+			     const struct question *q, unsigned kinds)
 {
-	char index[24];
-
-	snprintf(index, sizeof(index), "%zu", at);
-	statement_put(sql, answer_groups,
-		      (const struct statement_blank[]){
-			      {"at", index},
-			      {"values", statement_piece(sql, source)},
-			      {"visitors_of_groups", visitors},
-			      {"left", left[q->bots]},
-			      {NULL, NULL},
-		      });
-}
-
-void clicks_sql_put_left_out(struct buf *sql, size_t at, struct buf *source)
-{
-	char index[24];
-
-	snprintf(index, sizeof(index), "%zu", at);
-	statement_put(sql, answer_left_out,
-		      (const struct statement_blank[]){
-			      {"at", index},
-			      {"rest", statement_piece(sql, source)},
-			      {NULL, NULL},
-		      });
-}
-
-/* The names of the single dimensions, and the index of a row's dimension. */
-struct single_texts {
-	struct buf names, index;
-};
-
-static void single_texts_fill(struct single_texts *ret,
-			      const struct question *q)
-{
-	size_t count, n = 0;
+	size_t count;
 	const struct dimension *const *singles = question_singles(q, &count);
 
-	*ret = (struct single_texts){0};
+	*ret = (struct clicks_sql_singles){0};
 	buf_puts(&ret->index, "multiIf(");
 	for (size_t i = 0; i < count; i++) {
-		if (!singles[i])
+		if (!singles[i] || !(kinds >> singles[i]->kind & 1))
 			continue;
-		buf_printf(&ret->names, "%s'%s'", n++ ? ", " : "",
+		buf_printf(&ret->names, "%s'%s'", ret->count++ ? ", " : "",
 			   singles[i]->name);
 		buf_printf(&ret->index, "dimension = '%s', %zu, ",
 			   singles[i]->name, i);
@@ -567,20 +526,32 @@ static void single_texts_fill(struct single_texts *ret,
 	buf_printf(&ret->index, "%zu)", count);
 }
 
-static void single_texts_release(struct single_texts *singles)
+void clicks_sql_singles_release(struct clicks_sql_singles *singles)
 {
 	buf_free(&singles->names);
 	buf_free(&singles->index);
 }
 
 void clicks_sql_put_values(struct buf *sql, const struct question *q,
-			   const char *text, const char *open_values,
-			   const struct copied_days *days, bool of_link)
+			   struct buf *values, const char *visitors)
+{
+	statement_put(sql, answer_values,
+		      (const struct statement_blank[]){
+			      {"values", statement_piece(sql, values)},
+			      {"visitors_of_groups", visitors},
+			      {"left", left[q->bots]},
+			      {NULL, NULL},
+		      });
+}
+
+void clicks_sql_put_copied_values(struct buf *sql, const struct question *q,
+				  const char *text, const char *open_values,
+				  const struct copied_days *days, bool of_link)
 {
 	struct buf values = {0}, open = {0};
-	struct single_texts singles;
+	struct clicks_sql_singles singles;
 
-	single_texts_fill(&singles, q);
+	clicks_sql_singles_fill(&singles, q, CLICKS_SQL_ALL_KINDS);
 	clicks_sql_put_open_part(&open, open_values, q, days, of_link);
 	statement_put(
 		&values, text,
@@ -590,13 +561,8 @@ void clicks_sql_put_values(struct buf *sql, const struct question *q,
 			{"open_values", statement_piece(sql, &open)},
 			{NULL, NULL},
 		});
-	statement_put(sql, answer_values,
-		      (const struct statement_blank[]){
-			      {"values", statement_piece(sql, &values)},
-			      {"left", left[q->bots]},
-			      {NULL, NULL},
-		      });
-	single_texts_release(&singles);
+	clicks_sql_put_values(sql, q, &values, clicks_sql_no_visitors);
+	clicks_sql_singles_release(&singles);
 	buf_free(&open);
 	buf_free(&values);
 }

@@ -121,27 +121,39 @@ void clicks_sql_interval_release(struct clicks_sql_interval *interval);
 /* n_visitors and n_ips that are not known. */
 extern const char clicks_sql_no_visitors[];
 
-/*
- * Append " UNION ALL" and a SELECT of the groups of settled values by the
- * single dimension `at`, or of the values that were left out, whose visitors
- * are not known.  `source` selects v, e, c, b and p, and what `visitors`
- * merges.
- */
-void clicks_sql_put_groups(struct buf *sql, const struct question *q, size_t at,
-			   struct buf *source, const char *visitors);
-void clicks_sql_put_left_out(struct buf *sql, size_t at, struct buf *source);
+#define CLICKS_SQL_ALL_KINDS (~0U)
 
 /*
- * Appends " UNION ALL" and a SELECT of both for all single dimensions, from
- * copied days, and from rows for the rest of the range; visitors are not known.
- * `text` selects d (the dimension's index), v, r (whether it was left out), e,
- * c, b and p; `of_link`: see clicks_sql_put_once.  Its blanks are @dimensions@
- * (the names of the single dimensions), @index@ (d of a row) and @open_values@:
- * `open_values`, a text for clicks_sql_put_open_part.
+ * The single dimensions of some kinds (1U << enum dimension_kind): their names
+ * as a list of texts, and an expression for the index in question_singles of a
+ * row's `dimension`.  Release it.
+ */
+struct clicks_sql_singles {
+	size_t count;
+	struct buf names, index;
+};
+void clicks_sql_singles_fill(struct clicks_sql_singles *ret,
+			     const struct question *q, unsigned kinds);
+void clicks_sql_singles_release(struct clicks_sql_singles *singles);
+
+/*
+ * Appends " UNION ALL" and a SELECT of the groups by single dimensions, and of
+ * what was left out of each.  `values` selects d (the dimension's index), v, r
+ * (whether it was left out), e, c, b and p, and what `visitors` merges.
  */
 void clicks_sql_put_values(struct buf *sql, const struct question *q,
-			   const char *text, const char *open_values,
-			   const struct copied_days *days, bool of_link);
+			   struct buf *values, const char *visitors);
+
+/*
+ * The same for all single dimensions from copied days, and from rows for the
+ * rest of the range; visitors are not known.  `of_link`: see
+ * clicks_sql_put_once.  The blanks of `text` are @dimensions@ and @index@
+ * (struct clicks_sql_singles) and @open_values@: `open_values`, a text for
+ * clicks_sql_put_open_part.
+ */
+void clicks_sql_put_copied_values(struct buf *sql, const struct question *q,
+				  const char *text, const char *open_values,
+				  const struct copied_days *days, bool of_link);
 
 /* Appends the parts of the range that no copied day covers, as " AND ..." on
  * rows of `clicks`.  Returns false if there are none. */

@@ -41,8 +41,8 @@ void owner_sql_clicks(struct buf *sql, const struct question *q,
 	clicks_sql_interval_fill(&by, "toUnixTimestamp(s)", buckets);
 	clicks_sql_put_open_part(&open, open_slots, q, days, false);
 	if (question_has_groups(q))
-		clicks_sql_put_values(&groups, q, grouped_values, open_values,
-				      days, false);
+		clicks_sql_put_copied_values(&groups, q, grouped_values,
+					     open_values, days, false);
 	statement_put(sql, clicks_of_owners,
 		      (const struct statement_blank[]){
 			      {"answer_part", by.answer_part},

@@ -8,6 +8,13 @@
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/statement.h"
 
+static const char merged_visitors_and_ips[] =
+#include "aggregator/sql/parts/merged_visitors_and_ips.sql.inc"
+	;
+static const char merged_visitors[] =
+#include "aggregator/sql/parts/merged_visitors.sql.inc"
+	;
+
 /* States of visitors, and what is selected from them. */
 struct span_states {
 	const char *columns[BOTS_ONLY + 1]; /* by enum bots_mode */
@@ -22,9 +29,7 @@ static const struct span_states with_addresses = {
 					 "people_ips + others_ips AS ad",
 			[BOTS_ONLY] = ", others AS vi, others_ips AS ad",
 		},
-	.merged =
-#include "aggregator/sql/parts/merged_visitors_and_ips.sql.inc"
-		,
+	.merged = merged_visitors_and_ips,
 };
 static const struct span_states without_addresses = {
 	.columns =
@@ -33,21 +38,19 @@ static const struct span_states without_addresses = {
 			[BOTS_INCLUDE] = ", people + others AS vi",
 			[BOTS_ONLY] = ", others AS vi",
 		},
-	.merged =
-#include "aggregator/sql/parts/merged_visitors.sql.inc"
-		,
+	.merged = merged_visitors,
 };
 
-static const struct span_states *states_of(const struct dimension *d)
+/* NULL: there are none. */
+static const char *columns_of(const struct span_states *states,
+			      const struct question *q)
 {
-	switch (d->kind) {
-	case DIMENSION_WHOLE:
-		return &with_addresses;
-	case DIMENSION_VISITORS:
-		return &without_addresses;
-	default:
-		return NULL;
-	}
+	return states ? states->columns[q->bots] : NULL;
+}
+
+static const char *merged_of(const struct span_states *states)
+{
+	return states ? states->merged : clicks_sql_no_visitors;
 }
 
 /* --- sources ----------------------------------------------------------------
@@ -84,17 +87,13 @@ struct span_reading {
 	uint32_t span;			  /* span in stats_spans, seconds */
 	const struct span_states *states; /* NULL: visitors are not known */
 	bool rest;			  /* reads the rest instead of values */
-	/* A query that selects the only values to read; NULL: all. */
-	const char *only;
 };
 
-/* Appends a condition on rows with `value` and `rest`.  Rows of the rest have
- * an empty value; the condition on it uses the tables' order. */
-static void put_which(struct buf *sql, const struct span_reading *what)
+/* A condition on rows with `value` and `rest`.  Rows of the rest have an empty
+ * value; the condition on it uses the tables' order. */
+static const char *which_of(const struct span_reading *what)
 {
-	buf_puts(sql, what->rest ? "rest AND value = ''" : "NOT rest");
-	if (what->only)
-		buf_printf(sql, " AND value IN (%s)", what->only);
+	return what->rest ? "rest AND value = ''" : "NOT rest";
 }
 
 /* Appends " UNION ALL", except before the first SELECT. */
@@ -109,24 +108,19 @@ static void put_settled(struct buf *sql, const char *text,
 			const struct span_reading *what, const char *hours,
 			const char *days)
 {
-	struct buf which = {0};
 	char span[16];
 
-	put_which(&which, what);
 	snprintf(span, sizeof(span), "%" PRIu32, what->span);
-	statement_put(
-		sql, text,
-		(const struct statement_blank[]){
-			{"states",
-			 what->states ? what->states->columns[q->bots] : NULL},
-			{"hours", hours},
-			{"days", days},
-			{"dimension", what->dimension},
-			{"span", span},
-			{"which", statement_piece(sql, &which)},
-			{NULL, NULL},
-		});
-	buf_free(&which);
+	statement_put(sql, text,
+		      (const struct statement_blank[]){
+			      {"states", columns_of(what->states, q)},
+			      {"hours", hours},
+			      {"days", days},
+			      {"dimension", what->dimension},
+			      {"span", span},
+			      {"which", which_of(what)},
+			      {NULL, NULL},
+		      });
 }
 
 /* Hours have the visitors of the total as those of a dimension's values. */
@@ -139,6 +133,26 @@ static struct span_reading as_hours_have(const struct span_reading *what)
 	return ret;
 }
 
+/* Writes a condition on the hours that no rollup has.  Returns false if there
+ * are none. */
+static bool put_hours_beside(struct buf *sql, const struct question *q,
+			     const struct total_sources *from)
+{
+	struct buf open = {0};
+	bool any = clicks_sql_put_open_hours(&open, q, from->rolled);
+
+	if (any)
+		statement_put(
+			sql, from->listed ? listed_hours : looked_up_hours,
+			(const struct statement_blank[]){
+				{"open_hours", statement_piece(sql, &open)},
+				{NULL, NULL},
+			});
+	sql->failed |= open.failed;
+	buf_free(&open);
+	return any;
+}
+
 /* Selects hours that no rollup has; with `valued`, only those of its days. */
 static void put_hours(struct buf *sql, const struct question *q,
 		      const struct total_sources *from,
@@ -147,23 +161,16 @@ static void put_hours(struct buf *sql, const struct question *q,
 	static const char of_days[] = "AND has({value_days:Array(UInt32)}, "
 				      "toUInt32(toStartOfDay(slot)))";
 	const struct span_reading of_hours = as_hours_have(what);
-	struct buf open = {0}, hours = {0};
+	struct buf hours = {0};
 
-	if (clicks_sql_put_open_hours(&open, q, from->rolled) &&
+	if (put_hours_beside(&hours, q, from) &&
 	    (!from->valued || from->valued->count > from->rolled->count)) {
 		put_union(sql, count);
-		statement_put(
-			&hours, from->listed ? listed_hours : looked_up_hours,
-			(const struct statement_blank[]){
-				{"open_hours", statement_piece(&hours, &open)},
-				{NULL, NULL},
-			});
 		put_settled(sql, spans_of_hours, q, &of_hours,
 			    statement_piece(sql, &hours),
 			    from->valued ? of_days : NULL);
 	}
-	sql->failed |= open.failed;
-	buf_free(&open);
+	sql->failed |= hours.failed;
 	buf_free(&hours);
 }
 
@@ -220,6 +227,14 @@ static void put_source(struct buf *sql, const struct question *q,
 /* --- values of days ---------------------------------------------------------
  */
 
+/* The values of several dimensions. */
+static const char values_of_hours[] =
+#include "aggregator/sql/parts/values_of_hours.sql.inc"
+	;
+static const char values_of_spans[] =
+#include "aggregator/sql/parts/values_of_spans.sql.inc"
+	;
+
 static const char values_of_days[] =
 #include "aggregator/sql/parts/values_of_days.sql.inc"
 	;
@@ -234,21 +249,15 @@ static const char answered_values[] =
 #include "aggregator/sql/parts/answered_values.sql.inc"
 	;
 
-static const char *visitors_of(const struct span_reading *what)
-{
-	return what->states ? what->states->merged : clicks_sql_no_visitors;
-}
-
-/* Selects the values in the answer, found by counts alone: where there are many
- * values, uniting the states of the others would be most of the cost. */
+/* Selects the values in the answer, found by counts alone. */
 static void put_answered(struct buf *sql, const struct question *q,
 			 const struct total_sources *from,
-			 const struct span_reading *groups)
+			 const struct dimension *d)
 {
-	struct span_reading counts = *groups;
+	const struct span_reading counts = {.dimension = d->name,
+					    .span = CIVIL_DAY};
 	struct buf spans = {0};
 
-	counts.states = NULL;
 	put_source(&spans, q, from, &counts);
 	statement_put(sql, answered_values,
 		      (const struct statement_blank[]){
@@ -259,63 +268,90 @@ static void put_answered(struct buf *sql, const struct question *q,
 	buf_free(&spans);
 }
 
-static void put_groups(struct buf *sql, const struct question *q,
-		       const struct total_sources *from,
-		       const struct dimension *d, size_t at)
+/* Uniting the states of hundreds of values would be most of the cost: only
+ * those in the answer are read. */
+static void put_few_of_hundreds(struct buf *sql, const struct question *q,
+				const struct total_sources *from,
+				unsigned kinds)
 {
-	struct buf only = {0}, source = {0};
-	struct span_reading what = {
-		.dimension = d->name,
-		.span = CIVIL_DAY,
-		.states = states_of(d),
-	};
+	size_t count;
+	const struct dimension *const *singles = question_singles(q, &count);
 
-	if (what.states && dimension_has_hundreds(d)) {
-		put_answered(&only, q, from, &what);
-		what.only = statement_piece(sql, &only);
+	for (size_t i = 0; i < count; i++) {
+		if (!singles[i] || !(kinds >> singles[i]->kind & 1) ||
+		    !dimension_has_hundreds(singles[i]))
+			continue;
+		buf_printf(sql, " AND (dimension != '%s' OR value IN (",
+			   singles[i]->name);
+		put_answered(sql, q, from, singles[i]);
+		buf_puts(sql, "))");
 	}
-	put_source(&source, q, from, &what);
-	clicks_sql_put_groups(sql, q, at, &source, visitors_of(&what));
-	buf_free(&only);
-	buf_free(&source);
 }
 
-static void put_left_out(struct buf *sql, const struct question *q,
-			 const struct total_sources *from,
-			 const struct dimension *d, size_t at)
+static void put_settled_values(struct buf *sql, const char *text,
+			       const struct question *q,
+			       struct clicks_sql_singles *singles,
+			       const struct span_states *states,
+			       const char *hours, struct buf *few)
 {
-	const struct span_reading rest = {
-		.dimension = d->name,
-		.span = CIVIL_DAY,
-		.rest = true,
-	};
-	struct buf source = {0};
+	statement_put(
+		sql, text,
+		(const struct statement_blank[]){
+			{"dimensions", statement_piece(sql, &singles->names)},
+			{"index", statement_piece(sql, &singles->index)},
+			{"states", columns_of(states, q)},
+			{"hours", hours},
+			{"few", statement_piece(sql, few)},
+			{NULL, NULL},
+		});
+}
 
-	if (dimension_keeps_all(d))
-		return;
-	put_source(&source, q, from, &rest);
-	clicks_sql_put_left_out(sql, at, &source);
-	buf_free(&source);
+/* Appends the groups by single dimensions of these kinds, all from one reading
+ * of each table. */
+static void put_groups(struct buf *sql, const struct question *q,
+		       const struct total_sources *from, unsigned kinds,
+		       const struct span_states *states)
+{
+	struct buf few = {0}, hours = {0}, values = {0};
+	struct clicks_sql_singles singles;
+	size_t count = 0;
+
+	clicks_sql_singles_fill(&singles, q, kinds);
+	if (singles.count) {
+		if (states)
+			put_few_of_hundreds(&few, q, from, kinds);
+		if (put_hours_beside(&hours, q, from)) {
+			put_union(&values, &count);
+			put_settled_values(&values, values_of_hours, q,
+					   &singles, states, buf_cstr(&hours),
+					   &few);
+		}
+		if (from->rolled->count) {
+			put_union(&values, &count);
+			put_settled_values(&values, values_of_spans, q,
+					   &singles, states, NULL, &few);
+		}
+		clicks_sql_put_values(sql, q, &values, merged_of(states));
+	}
+	clicks_sql_singles_release(&singles);
+	buf_free(&few);
+	buf_free(&hours);
+	buf_free(&values);
 }
 
 /* Appends the groups by each single dimension, with what was left out. */
 static void put_all_groups(struct buf *sql, const struct question *q,
 			   const struct total_sources *from)
 {
-	size_t count;
-	const struct dimension *const *singles = question_singles(q, &count);
-
 	if (from->valued) {
-		clicks_sql_put_values(sql, q, values_of_days, open_values,
-				      from->valued, false);
+		clicks_sql_put_copied_values(sql, q, values_of_days,
+					     open_values, from->valued, false);
 		return;
 	}
-	for (size_t i = 0; i < count; i++) {
-		if (!singles[i])
-			continue;
-		put_groups(sql, q, from, singles[i], i);
-		put_left_out(sql, q, from, singles[i], i);
-	}
+	put_groups(sql, q, from, 1U << DIMENSION_WHOLE, &with_addresses);
+	put_groups(sql, q, from, 1U << DIMENSION_VISITORS, &without_addresses);
+	put_groups(sql, q, from,
+		   ~(1U << DIMENSION_WHOLE | 1U << DIMENSION_VISITORS), NULL);
 }
 
 /* --- answers ----------------------------------------------------------------
@@ -412,7 +448,7 @@ void total_sql_clicks(struct buf *sql, const struct question *q,
 			{"answer_part", texts.by.answer_part},
 			{"bucket", statement_piece(sql, &texts.by.bucket)},
 			{"sets", texts.by.sets},
-			{"visitors", visitors_of(&total)},
+			{"visitors", merged_of(total.states)},
 			{"total", statement_piece(sql, &texts.total)},
 			{"of_buckets", statement_piece(sql, &texts.of_buckets)},
 			{"groups", statement_piece(sql, &texts.groups)},

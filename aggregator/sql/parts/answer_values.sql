@@ -1,3 +1,4 @@
+-- @visitors_of_groups@: include aggregator/sql/parts/no_visitors.sql
 -- @left@: n_clicks - n_bots - n_prefetches
 UNION ALL
 SELECT *
@@ -5,8 +6,7 @@ FROM (
     SELECT if(r, 'left_out', 'group') AS answer_part, d AS bucket, toValidUTF8(v) AS group_value,
         '' AS second_value,
         -- include: aggregator/sql/parts/answer_sums.sql
-        ,
-        -- include: aggregator/sql/parts/no_visitors.sql
+        , @visitors_of_groups@
     FROM (
         @values@)
     GROUP BY answer_part, bucket, group_value
