@@ -22,7 +22,7 @@ CHECKS = (ANSWER_CHECKS + ",not_a_server_error,allow_header_conformance,"
           "ensure_resource_availability,negative_data_rejection,"
           "missing_required_header")
 # The number of examples of an operation; make test-long uses more.
-EXAMPLES = int(os.environ.get("OPENAPI_EXAMPLES", "30"))
+EXAMPLES = int(os.environ.get("OPENAPI_EXAMPLES", "60"))
 
 # Methods that the server's parser knows; others are a 501.
 SETTINGS = """
