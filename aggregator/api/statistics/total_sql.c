@@ -163,8 +163,8 @@ static void put_hours(struct buf *sql, const struct question *q,
 	const struct span_reading of_hours = as_hours_have(what);
 	struct buf hours = {0};
 
-	if (put_hours_beside(&hours, q, from) &&
-	    (!from->valued || from->valued->count > from->rolled->count)) {
+	if ((!from->valued || from->valued->count > from->rolled->count) &&
+	    put_hours_beside(&hours, q, from)) {
 		put_union(sql, count);
 		put_settled(sql, spans_of_hours, q, &of_hours,
 			    statement_piece(sql, &hours),

@@ -5,10 +5,8 @@
 SELECT @index@ AS d, value AS v, rest AS r, events AS e, clicks AS c, bots AS b, prefetches AS p,
     emptied AS x @states@
 FROM stats_spans
-WHERE span_start >= toDateTime({from:UInt32}, 'UTC')
-  AND span_start < toDateTime({to:UInt32}, 'UTC')
-  AND attempt = transform(toUInt32(toStartOfDay(span_start)), {days:Array(UInt32)},
-        {attempts:Array(UInt64)}, toUInt64(0))
+WHERE
+  -- include: aggregator/sql/parts/is_of_rolled_day.sql
   AND dimension IN (@dimensions@)
   AND span = 86400
   @few@
