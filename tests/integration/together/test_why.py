@@ -176,9 +176,11 @@ def test_visits_are_counted_and_not_used_up_by_questions(links, start):
 
 def test_an_expired_link_and_texts_that_are_no_codes(links):
     code = links.create(URL, ttl="1s")
-    eventually(lambda: why(links, code)["link"] is None, what="its end")
+    # The noted clock of Redis is behind by as long as an answer takes: until it is
+    # past the end as well, the code may be one that was not issued.
+    eventually(lambda: why(links, code)["answer"]["status"] == 410, what="its end")
     gone = why(links, code)
-    assert gone["answer"]["status"] == 410 and "has expired" in gone["why"]
+    assert gone["link"] is None and "has expired" in gone["why"]
     for text in ("x" * 65, "a.b"):
         assert links.call("GET", f"/{text}/why").status_code == 404
     for text in ("Zzzzzzz", "no-such-alias"):
