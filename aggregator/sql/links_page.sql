@@ -1,4 +1,6 @@
--- @candidates@: include aggregator/sql/parts/links_created.sql
+-- @candidates@: include aggregator/sql/parts/links_clicked.sql
+-- @carried@: , n_humans, n_bots, n_prefetches
+-- @carried_clicks@: , one.4 AS n_carried
 -- @order@: SETTINGS optimize_use_projections = 0
 -- @where@: 1
 -- @codes@: include aggregator/sql/parts/codes_of_picked.sql
@@ -10,7 +12,7 @@
 -- @direction@: DESC
 -- @join_clicks@: include aggregator/sql/parts/clicks_of_picked.sql
 WITH (
-    SELECT arrayResize(groupArray((n_place, link_id, a_code)) AS every,
+    SELECT arrayResize(groupArray((n_place, link_id, a_code @carried@)) AS every,
         if({window:Int64} > 0 AND length(every) < {candidates:UInt64}, 0, length(every)))
     FROM (
         @candidates@)
@@ -41,7 +43,7 @@ FROM (
         SETTINGS merge_tree_min_rows_for_concurrent_read = 1024,
             merge_tree_min_bytes_for_concurrent_read = 65536) AS newest
     INNER JOIN (
-        SELECT DISTINCT one.1 AS n_place, one.2 AS chosen_id
+        SELECT DISTINCT one.1 AS n_place, one.2 AS chosen_id @carried_clicks@
         FROM (SELECT arrayJoin(picked) AS one)) AS chosen
       ON newest.link_id = chosen.chosen_id
     -- include: aggregator/sql/parts/present_links.sql

@@ -20,4 +20,6 @@ ENGINE = ReplacingMergeTree(ends_at)
 ORDER BY (link_id, version)
 -- a page of lists reads a hundred links
 SETTINGS index_granularity = 1024,
+         min_compress_block_size = 8192,
+         max_compress_block_size = 65536,
          deduplicate_merge_projection_mode = 'rebuild';

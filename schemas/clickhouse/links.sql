@@ -96,5 +96,7 @@ CREATE TABLE IF NOT EXISTS links
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (code, link_id)
 SETTINGS index_granularity = 1024,
+         min_compress_block_size = 8192,
+         max_compress_block_size = 65536,
          non_replicated_deduplication_window = 10000,
          deduplicate_merge_projection_mode = 'rebuild';

@@ -206,6 +206,16 @@ static int ask_window(struct call *call, struct links_page *page, uint64_t *ret,
 	return status;
 }
 
+/* Returns whether candidates are selected by ends, many of which visits may
+ * have put off. */
+static bool is_by_ends(const struct links_query *q, enum links_part part)
+{
+	const char *state = q->filters[LINKS_STATE];
+
+	return part == LINKS_ENDING ||
+	       (state && !strcmp(state, LINKS_STATE_EXPIRED));
+}
+
 /* Starts a scan behind `after`.  If a filter may have to skip many rows, the
  * scan covers the newest rows first, in the order of creation. */
 static int start_scan(struct call *call, struct links_page *page,
@@ -223,6 +233,8 @@ static int start_scan(struct call *call, struct links_page *page,
 		scan->window_ms = 0;
 	/* Some candidates fail, or are duplicates. */
 	scan->candidates = q->limit + q->limit / 8 + 8;
+	if (is_by_ends(q, after.part))
+		scan->candidates *= 2;
 	return 0;
 }
 

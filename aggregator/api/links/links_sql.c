@@ -237,12 +237,30 @@ static void put_counted(struct buf *sql, const struct links_query *q,
 	buf_free(&hours);
 }
 
+/* Ends that have passed, or that have not, are no ends of links of this
+ * state: a list by end need not walk through them. */
+static void put_ends_of_state(struct buf *sql, const struct links_query *q,
+			      const char *column)
+{
+	const char *state = q->filters[LINKS_STATE];
+	const char *side = NULL;
+
+	if (state && (!strcmp(state, "live") || !strcmp(state, "paused")))
+		side = ">";
+	if (state && !strcmp(state, LINKS_STATE_EXPIRED))
+		side = "<=";
+	if (side)
+		buf_printf(sql,
+			   " AND %s %s fromUnixTimestamp64Milli({now:Int64}, "
+			   "'UTC')",
+			   column, side);
+}
+
 /* A renewal says nothing of its link: the links that pass are selected, unless
  * only their state matters, which most of these ends show. */
 static void put_renewed(struct buf *sql, const struct links_query *q,
 			const char *where)
 {
-	const char *state = q->filters[LINKS_STATE];
 	struct links_query others = *q;
 
 	others.filters[LINKS_STATE] = NULL;
@@ -251,12 +269,7 @@ static void put_renewed(struct buf *sql, const struct links_query *q,
 			   " AND link_id IN (SELECT link_id FROM links WHERE "
 			   "%s)",
 			   where);
-	if (state && (!strcmp(state, "live") || !strcmp(state, "paused")))
-		buf_puts(sql, " AND ends_at > fromUnixTimestamp64Milli("
-			      "{now:Int64}, 'UTC')");
-	if (state && !strcmp(state, LINKS_STATE_EXPIRED))
-		buf_puts(sql, " AND ends_at <= fromUnixTimestamp64Milli("
-			      "{now:Int64}, 'UTC')");
+	put_ends_of_state(sql, q, "ends_at");
 }
 
 static const char *candidates_of(enum links_part part)
@@ -283,7 +296,8 @@ static void put_candidates(struct buf *sql, const struct links_query *q,
 {
 	const struct order *order = order_of_list(q);
 	enum links_part part = scan->after.part;
-	struct buf links = {0}, counted = {0}, where = {0}, renewed = {0};
+	struct buf links = {0}, counted = {0}, where = {0}, renewed = {0},
+		   ends = {0};
 
 	put_where(&where, q);
 	if (!is_by_creation(part) || scan->indexed)
@@ -294,13 +308,16 @@ static void put_candidates(struct buf *sql, const struct links_query *q,
 	if (part == LINKS_CLICKED)
 		put_counted(&counted, q,
 			    links.len ? statement_piece(sql, &links) : NULL);
-	if (part == LINKS_ENDING)
+	if (part == LINKS_ENDING) {
+		put_ends_of_state(&ends, q, "expires_at");
 		put_renewed(&renewed, q, statement_piece(sql, &where));
+	}
 	statement_put(sql, candidates_of(part),
 		      (const struct statement_blank[]){
 			      {"where", statement_piece(sql, &where)},
 			      {"counted", statement_piece(sql, &counted)},
 			      {"selected", selected[q->bots].one},
+			      {"of_state", statement_piece(sql, &ends)},
 			      {"of_links", statement_piece(sql, &renewed)},
 			      {"beyond", order->created},
 			      {"end_beyond", order->end},
@@ -313,6 +330,7 @@ static void put_candidates(struct buf *sql, const struct links_query *q,
 	buf_free(&counted);
 	buf_free(&where);
 	buf_free(&renewed);
+	buf_free(&ends);
 }
 
 /* Returns whether a projection in the order of ends has all columns of the
@@ -382,12 +400,17 @@ static const char clicks_of_picked[] =
  * and no time of creation.  Candidates by their end had it once; this is the
  * present one. */
 static const struct page_blanks {
-	const char *codes, *code, *times, *matches;
+	const char *codes, *code, *times, *matches, *carried, *carried_clicks;
 } page_blanks[] = {
 	[LINKS_BY_CREATION] = {.code = "SELECT arrayJoin(picked).3",
 			       .times = picked_created_at},
+	/* Their clicks are counted once, with the place. */
 	[LINKS_CLICKED] = {.code = "SELECT arrayJoin(codes)",
-			   .codes = codes_of_picked},
+			   .codes = codes_of_picked,
+			   .carried = ", n_humans, n_bots, n_prefetches",
+			   .carried_clicks = ", one.4 AS n_humans, "
+					     "one.5 AS n_bots, "
+					     "one.6 AS n_prefetches"},
 	[LINKS_UNCLICKED] = {.code = "SELECT arrayJoin(picked).3",
 			     .times = picked_created_at},
 	[LINKS_ENDING] = {.code = "SELECT arrayJoin(codes)",
@@ -399,7 +422,7 @@ static const struct page_blanks {
 };
 
 static void put_clicks(struct buf *join, struct buf *columns,
-		       const struct links_query *q)
+		       const struct links_query *q, enum links_part part)
 {
 	struct buf counted = {0};
 
@@ -410,6 +433,8 @@ static void put_clicks(struct buf *join, struct buf *columns,
 	}
 	buf_printf(columns, "%s, n_humans, n_bots, n_prefetches",
 		   selected[q->bots].all);
+	if (page_blanks[part].carried_clicks)
+		return;
 	put_counted(&counted, q, "SELECT arrayJoin(picked).2");
 	statement_put(join, clicks_of_picked,
 		      (const struct statement_blank[]){
@@ -429,11 +454,13 @@ void links_sql_page(struct buf *sql, const struct links_query *q,
 	put_where(&where, q);
 	if (q->filters[LINKS_STATE])
 		buf_puts(&where, " AND a_state = {state:String}");
-	put_clicks(&join, &clicks, q);
+	put_clicks(&join, &clicks, q, part);
 	put_candidates(&candidates, q, scan);
 	statement_put(sql, links_page,
 		      (const struct statement_blank[]){
 			      {"candidates", statement_piece(sql, &candidates)},
+			      {"carried", p->carried},
+			      {"carried_clicks", p->carried_clicks},
 			      {"order", order_of(q, scan)},
 			      {"where", statement_piece(sql, &where)},
 			      {"codes", p->codes},

@@ -2,7 +2,8 @@
 -- @selected@: n_human
 -- @side@: <
 -- @direction@: DESC
-SELECT sum(@selected@) AS n_place, link_id, '' AS a_code
+SELECT sum(@selected@) AS n_place, link_id, '' AS a_code, sum(n_human) AS n_humans,
+    sum(n_bot) AS n_bots, sum(n_prefetch) AS n_prefetches
 FROM @counted@
 GROUP BY link_id
 HAVING n_place > 0 AND
