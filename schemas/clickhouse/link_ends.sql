@@ -18,7 +18,7 @@ CREATE TABLE IF NOT EXISTS link_ends
 )
 ENGINE = ReplacingMergeTree(ends_at)
 ORDER BY (link_id, version)
--- a page of lists reads a hundred links
+-- a page of lists reads a hundred links here and there, as in links.sql
 SETTINGS index_granularity = 1024,
          min_compress_block_size = 8192,
          max_compress_block_size = 65536,

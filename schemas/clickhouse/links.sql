@@ -95,6 +95,8 @@ CREATE TABLE IF NOT EXISTS links
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (code, link_id)
+-- A page of lists reads a hundred links here and there: a compressed block for each column of
+-- each, so blocks are small, too.
 SETTINGS index_granularity = 1024,
          min_compress_block_size = 8192,
          max_compress_block_size = 65536,

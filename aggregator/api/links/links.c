@@ -208,7 +208,7 @@ static int ask_window(struct call *call, struct links_page *page, uint64_t *ret,
 
 /* Returns whether candidates are selected by ends, many of which visits may
  * have put off. */
-static bool is_by_ends(const struct links_query *q, enum links_part part)
+static bool may_have_old_ends(const struct links_query *q, enum links_part part)
 {
 	const char *state = q->filters[LINKS_STATE];
 
@@ -233,7 +233,7 @@ static int start_scan(struct call *call, struct links_page *page,
 		scan->window_ms = 0;
 	/* Some candidates fail, or are duplicates. */
 	scan->candidates = q->limit + q->limit / 8 + 8;
-	if (is_by_ends(q, after.part))
+	if (may_have_old_ends(q, after.part))
 		scan->candidates *= 2;
 	return 0;
 }
